@@ -1,0 +1,74 @@
+"""The seam for embedding models: one small protocol and the facts that identify a space.
+
+Vectors of two encoders are never mixed: ``EncoderSpec.space_id`` names the folder that holds
+the vectors, and a change of model, revision or preprocessing changes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels = NDArray[np.uint8]  # (height, width, 3) upright sRGB
+Vectors = NDArray[np.float32]  # (n, dim), rows of unit length
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSpec:
+    """What makes vectors comparable, and what the pipeline must feed."""
+
+    encoder_id: str
+    revision: str  # hash of the weights
+    preprocessing: str  # version of everything between file and model input
+    dim: int
+    decode_side: int  # shorter side in pixels that the encoder wants decoded; 0 = no pixels
+
+    @property
+    def space_id(self) -> str:
+        """Folder name of the vector space: readable, and unique to the four facts."""
+        facts = f"{self.encoder_id}\0{self.revision}\0{self.preprocessing}\0{self.dim}"
+        return f"{self.encoder_id}-{hashlib.sha256(facts.encode()).hexdigest()[:10]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How the encoder's raw text-to-photo similarities behave, measured on unrelated pairs.
+
+    A search turns a raw similarity s into (s - mean) / std against a blend of this frozen
+    background and the library's own, and cuts at ``cutoff``.
+    """
+
+    mean: float
+    std: float
+    cutoff: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextEmbedding:
+    """A query's unit vector, or none if no word of it could be used."""
+
+    vector: NDArray[np.float32] | None  # (dim,)
+    understood: tuple[str, ...] = ()
+    not_understood: tuple[str, ...] = ()  # words that the text model does not know
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Maps pictures and words into one space where a dot product means likeness."""
+
+    @property
+    def spec(self) -> EncoderSpec: ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def encode_images(self, images: Sequence[Pixels]) -> Vectors:
+        """Unit vectors (n, dim) for n upright pictures of any sizes."""
+        ...
+
+    def encode_text(self, text: str) -> TextEmbedding: ...

@@ -1,0 +1,1 @@
+"""The ``ChatModel`` protocol and its implementations. Knows nothing of photos or tools."""

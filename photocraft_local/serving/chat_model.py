@@ -1,0 +1,37 @@
+"""The seam for backbones: messages in OpenAI style go in, one reply comes out.
+
+A message is a plain dict: ``{"role": "system"|"user"|"assistant"|"tool", "content": …}``;
+an assistant message may carry ``tool_calls``, a tool message a ``tool_call_id``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from photocraft_local.records import ToolCall, Usage
+
+Message = dict[str, Any]
+ToolSchema = dict[str, Any]  # {"name", "description", "parameters": JSON schema}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the backbone said: a thought, and at most one tool call."""
+
+    text: str = ""
+    call: ToolCall | None = None
+    usage: Usage = Usage()
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A backbone. ``name`` is stored in every trajectory."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        """The next turn. Raises ModelError if the backbone fails."""
+        ...

@@ -1,0 +1,161 @@
+"""One frozen, self-validating settings object.
+
+Order of sources, later wins: defaults, the TOML file (``~/.config/photocraft/config.toml`` or
+``PHOTOCRAFT_CONFIG``), ``PHOTOCRAFT_*`` variables, keyword arguments. Unknown keys are errors.
+Nothing is read at import.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from photocraft_local.errors import SettingsError
+
+_PREFIX = "PHOTOCRAFT_"
+
+
+def _home(variable: str, fallback: str) -> Path:
+    value = os.environ.get(variable)
+    return Path(value) if value else Path.home() / fallback
+
+
+def default_library_path() -> Path:
+    return _home("XDG_DATA_HOME", ".local/share") / "photocraft" / "library"
+
+
+def default_cache_path() -> Path:
+    return _home("XDG_CACHE_HOME", ".cache") / "photocraft"
+
+
+def default_config_path() -> Path:
+    value = os.environ.get(_PREFIX + "CONFIG")
+    return Path(value) if value else _home("XDG_CONFIG_HOME", ".config") / "photocraft/config.toml"
+
+
+def _option(description: str, **kwargs: Any) -> Any:
+    return field(metadata={"description": description}, **kwargs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that a person can set; each field carries its description."""
+
+    library: Path = _option(
+        "folder of the library (database, vectors, crops, traces)",
+        default_factory=default_library_path,
+    )
+    cache: Path = _option(
+        "folder of derived data that can be rebuilt (converted models, gazetteer)",
+        default_factory=default_cache_path,
+    )
+    encoder: str = _option(
+        "'labels' (the embedded default), 'null', or the path of an ONNX dual-encoder folder",
+        default="labels",
+    )
+    backbone: str = _option("who drives the agent loop: 'planner'", default="planner")
+    max_pixels: int = _option(
+        "largest picture that is decoded, in pixels of its header", default=300_000_000
+    )
+    workers: int = _option("decode threads; 0 = one per usable core", default=0)
+    batch_size: int = _option("photos that are embedded and committed together", default=16)
+    max_turns: int = _option("tool calls that one question may take", default=30)
+    event_gap_hours: float = _option("a longer pause starts a new event", default=3.0)
+    event_gap_km: float = _option("a longer jump starts a new event", default=5.0)
+    lock_wait_seconds: float = _option("how long to wait for a locked library", default=10.0)
+    memory: bool = _option("keep episodes and skills for later questions", default=True)
+
+    def __post_init__(self) -> None:
+        checks = {
+            "max_pixels": self.max_pixels >= 1_000_000,
+            "workers": 0 <= self.workers <= 256,
+            "batch_size": 1 <= self.batch_size <= 4096,
+            "max_turns": 1 <= self.max_turns <= 1000,
+            "event_gap_hours": self.event_gap_hours > 0,
+            "event_gap_km": self.event_gap_km > 0,
+            "lock_wait_seconds": self.lock_wait_seconds >= 0,
+        }
+        for name, good in checks.items():
+            if not good:
+                raise SettingsError(
+                    f"setting {name!r} is out of range: {getattr(self, name)!r}",
+                    hint=f"it means: {describe()[name]}",
+                )
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Settings:
+        """Settings from file, environment and ``overrides`` (``None`` = not given)."""
+        values: dict[str, Any] = {}
+        config = default_config_path()
+        if config.is_file():
+            values |= _checked(_read_toml(config), f"settings file {config}")
+        environment = {
+            key.removeprefix(_PREFIX).lower(): value
+            for key, value in os.environ.items()
+            if key.startswith(_PREFIX) and key != _PREFIX + "CONFIG"
+        }
+        values |= _checked(environment, f"{_PREFIX}* environment variables")
+        given = {key: value for key, value in overrides.items() if value is not None}
+        return cls(**(values | _checked(given, "arguments")))
+
+
+def describe() -> dict[str, str]:
+    """Field name → description."""
+    return {f.name: str(f.metadata["description"]) for f in fields(Settings)}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as exc:
+        raise SettingsError(
+            f"settings file {path} cannot be read: {exc}",
+            hint="mend or remove the file; it is TOML with one key per line",
+        ) from exc
+
+
+def _checked(raw: Mapping[str, Any], source: str) -> dict[str, Any]:
+    kinds: dict[str, str] = {f.name: str(f.type) for f in fields(Settings)}
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key not in kinds:
+            raise SettingsError(
+                f"unknown setting {key!r} in {source}",
+                hint=f"known settings: {', '.join(sorted(kinds))}",
+            )
+        values[key] = _converted(key, value, kinds[key], source)
+    return values
+
+
+_FALSE_WORDS = {"0", "false", "no", "off"}
+_TRUE_WORDS = {"1", "true", "yes", "on"}
+
+
+def _converted(key: str, value: Any, kind: str, source: str) -> Any:
+    try:
+        if kind == "Path":
+            return Path(value).expanduser().absolute()
+        if kind == "bool":
+            return value if isinstance(value, bool) else _boolean(str(value))
+        if kind == "int":
+            return int(value)
+        if kind == "float":
+            return float(value)
+        return str(value)
+    except (TypeError, ValueError) as exc:
+        raise SettingsError(
+            f"setting {key!r} in {source} is not a valid {kind.lower()}: {value!r}",
+            hint=f"it means: {describe()[key]}",
+        ) from exc
+
+
+def _boolean(word: str) -> bool:
+    if word.lower() in _TRUE_WORDS:
+        return True
+    if word.lower() in _FALSE_WORDS:
+        return False
+    raise ValueError(word)

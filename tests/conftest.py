@@ -1,0 +1,60 @@
+"""Shared fixtures: the folder of real photos, a cache that all tests share, quiet settings."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's top folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real photos with true metadata, beside the checkout. Never copied in."""
+    folder = Path(os.environ.get("PHOTOCRAFT_TEST_SHARED", ROOT.parent / "shared"))
+    if not (folder / "data").is_dir():
+        pytest.skip(f"SHARED DATA ABSENT: no folder {folder}/data; this test needs real photos")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Derived data (converted models, gazetteer) that all tests of a run share.
+
+    PHOTOCRAFT_TEST_CACHE keeps it between runs.
+    """
+    kept = os.environ.get("PHOTOCRAFT_TEST_CACHE")
+    return Path(kept) if kept else tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the person's own library, cache or settings."""
+    for variable in [name for name in os.environ if name.startswith("PHOTOCRAFT_")]:
+        if not variable.startswith("PHOTOCRAFT_TEST_"):
+            monkeypatch.delenv(variable)
+    for variable, folder in {
+        "XDG_DATA_HOME": "data",
+        "XDG_CACHE_HOME": "cache",
+        "XDG_CONFIG_HOME": "config",
+    }.items():
+        monkeypatch.setenv(variable, str(tmp_path / "home" / folder))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    absent = [report for report in skipped if "SHARED DATA ABSENT" in str(report.longrepr)]
+    if absent:
+        warnings.simplefilter("default")
+        terminalreporter.write_line(
+            f"!!! {len(absent)} tests need ../shared/data and were SKIPPED", red=True, bold=True
+        )
