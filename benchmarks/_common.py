@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 
@@ -73,10 +74,8 @@ def machine(packages: Sequence[str] = ()) -> str:
     """One line: processor, cores, Python and the versions of the named packages."""
     model = platform.processor() or platform.machine()
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            model = next(
-                line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
-            )
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        model = next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
     except (OSError, StopIteration):
         pass
     versions = " ".join(f"{name} {metadata.version(name)}" for name in packages)
