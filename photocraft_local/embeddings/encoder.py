@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -40,12 +40,24 @@ class Calibration:
     """How the encoder's raw text-to-photo similarities behave, measured on unrelated pairs.
 
     A search turns a raw similarity s into (s - mean) / std against a blend of this frozen
-    background and the library's own, and cuts at ``cutoff``.
+    background and the library's own, and cuts at ``cutoff``. Where the encoder ships a bank of
+    unrelated photo vectors, mean and std are taken per query from it (``against``).
     """
 
     mean: float
     std: float
     cutoff: float
+    background: Vectors | None = field(default=None, repr=False, compare=False)  # (m, dim)
+
+    def against(self, vector: NDArray[np.float32]) -> tuple[float, float]:
+        """Mean and standard deviation of unrelated photos' similarity to this query vector.
+
+        The bank's spread is floored at half of ``std``: few photos can agree by chance.
+        """
+        if self.background is None or len(self.background) < 2:
+            return self.mean, self.std
+        scores = self.background @ vector
+        return float(scores.mean()), max(float(scores.std()), 0.5 * self.std)
 
 
 @dataclass(frozen=True, slots=True)
