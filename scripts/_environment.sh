@@ -22,7 +22,9 @@ find_python() {
 # make_environment FOLDER EXTRAS: a virtual environment with the package and the extras in it.
 # Nothing is installed again while pyproject.toml and the extras stay the same.
 make_environment() {
-    local folder=$1 extras=$2 python stamp wanted
+    local folder=$1 extras=$2 python stamp wanted links=()
+    # uv does not read pip's own setting for folders of wheels.
+    [ -n "${PIP_FIND_LINKS:-}" ] && links=(--find-links "${PIP_FIND_LINKS%% *}")
     stamp=$folder/.photocraft-installed
     wanted="$extras $(cksum <pyproject.toml) $PWD"
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && return
@@ -31,6 +33,6 @@ make_environment() {
     [ -x "$folder/bin/python" ] || "$python" -m venv "$folder" || return 1
     "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "uv>=0.9" || return 1
     "$folder/bin/python" -m uv pip install --quiet --python "$folder/bin/python" \
-        -e ".[$extras]" || return 1
+        "${links[@]}" -e ".[$extras]" || return 1
     printf '%s' "$wanted" >"$stamp"
 }
