@@ -1,0 +1,44 @@
+"""What tools work on: the parts that app.py builds, and the episode's own named sets.
+
+One context lives for one episode. Knows nothing of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from photocraft_local.tools.ports import MemoryPort, NoMemory
+from photocraft_local.tools.sets import PhotoSets
+
+if TYPE_CHECKING:
+    from photocraft_local.embeddings.encoder import Encoder
+    from photocraft_local.library.library import Library
+    from photocraft_local.places.gazetteer import Gazetteer
+    from photocraft_local.search.catalog import Catalog
+    from photocraft_local.search.searcher import Searcher
+    from photocraft_local.settings import Settings
+
+
+@dataclass(slots=True)
+class ToolContext:
+    """``today`` is the day against which words like "last summer" are read.
+
+    ``pictures`` are the question's own pictures: an id that the model may use in ``like`` or
+    ``fetch_image`` → absolute path. ``knowledge`` is the folder of the person's notes.
+    """
+
+    library: Library
+    catalog: Catalog
+    searcher: Searcher
+    encoder: Encoder
+    gazetteer: Gazetteer | None
+    today: date
+    settings: Settings
+    memory: MemoryPort = field(default_factory=NoMemory)
+    sets: PhotoSets = field(default_factory=PhotoSets)
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    knowledge: Path | None = None

@@ -1,0 +1,95 @@
+"""The tools by name: their schemas for a model, and the one door through which they are called.
+
+A call that breaks its schema raises MalformedCall (it goes back to the model); a tool that
+fails gives an observation with an error. Knows nothing of what the tools do.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from photocraft_local.errors import FilterSyntaxError, MalformedCall, PhotocraftError
+from photocraft_local.records import Observation, ToolCall
+from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.format import safe_text
+from photocraft_local.tools.ports import Tool
+from photocraft_local.tools.validate import check_schema, close_to, normalised, problems
+
+ToolSchema = dict[str, Any]  # {"name", "description", "parameters"}, as serving/chat_model.py
+
+_MOST_PROBLEMS = 4
+
+
+class Registry:
+    """Tools with distinct names, and the context in which they run."""
+
+    def __init__(self, tools: Iterable[Tool], context: ToolContext) -> None:
+        self.context = context
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            check_schema(tool.parameters, tool.name)
+            if tool.name in self._tools:
+                raise ValueError(f"two tools are named {tool.name!r}")
+            self._tools[tool.name] = tool
+
+    def names(self) -> list[str]:
+        return sorted(self._tools)
+
+    def schemas(self) -> list[ToolSchema]:
+        """One entry a tool, sorted by name, keys sorted at every depth: equal bytes always."""
+        return [
+            _sorted(
+                {
+                    "name": name,
+                    "description": self._tools[name].description,
+                    "parameters": copy.deepcopy(dict(self._tools[name].parameters)),
+                }
+            )
+            for name in self.names()
+        ]
+
+    def call(self, call: ToolCall) -> Observation:
+        """Run one call. Raises MalformedCall if the tool or its arguments do not exist."""
+        tool = self._checked(call)
+        self.context.sets.step += 1
+        try:
+            return tool.run(normalised(call.arguments, tool.parameters), self.context)
+        except PhotocraftError as exc:
+            return failure(tool.name, exc)
+
+    def _checked(self, call: ToolCall) -> Tool:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise MalformedCall(
+                f"there is no tool {safe_text(call.name, 60)!r}{close_to(call.name, self.names())}",
+                hint="tools: " + ", ".join(self.names()),
+            )
+        found = list(problems(call.arguments, tool.parameters))
+        if found:
+            arguments = ", ".join(sorted(tool.parameters["properties"])) or "none"
+            more = f"; and {len(found) - _MOST_PROBLEMS} more" if found[_MOST_PROBLEMS:] else ""
+            raise MalformedCall(
+                f"{tool.name}: " + "; ".join(found[:_MOST_PROBLEMS]) + more,
+                hint=f"arguments of {tool.name}: {arguments}; leave out what you do not need",
+            )
+        return tool
+
+
+def failure(tool: str, error: PhotocraftError) -> Observation:
+    """The error as an observation: message, hint, and the position where there is one."""
+    data: dict[str, Any] = {}
+    message = error.message
+    if isinstance(error, FilterSyntaxError):
+        data["position"] = error.position
+        message = f"{message} (at character {error.position})"
+    if error.hint:
+        message = f"{message}; {error.hint}"
+    return Observation(tool, data=data, error=message, brief=f"failed: {error.message}"[:160])
+
+
+def _sorted(value: ToolSchema) -> ToolSchema:
+    ordered: ToolSchema = json.loads(json.dumps(value, sort_keys=True))
+    return ordered
