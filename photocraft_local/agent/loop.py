@@ -1,0 +1,156 @@
+"""The agent loop: query the backbone, execute its call, record the step, until it answers.
+
+Good turns are steps; bad replies go back to the model as corrections (``interrupts.py``); a
+failed tool is an observation. Knows nothing of photos or of which backbone speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from photocraft_local import __version__
+from photocraft_local.agent import trajectory
+from photocraft_local.agent.answers import SUBMIT, abstained, answer_of
+from photocraft_local.agent.episode import Episode
+from photocraft_local.agent.interrupts import Answered, CallRejected, FinalAnswerDue
+from photocraft_local.agent.opening import Tools, config_of, opened, replayed
+from photocraft_local.agent.prompts import render
+from photocraft_local.errors import AgentError, MalformedCall, PhotocraftError
+from photocraft_local.memory.memory import Memory
+from photocraft_local.memory.text import prompt_json
+from photocraft_local.records import Answer, Step
+from photocraft_local.serving.chat_model import ChatModel, Message, Reply
+from photocraft_local.settings import Settings
+
+MAX_REFUSED = 5  # bad replies in a row before the answer is forced
+MAX_REFUSED_AT_END = 2  # and in the last turn before the agent gives up
+
+
+class Agent:
+    """Runs episodes. ``on_step`` is told of each finished step, for progress output;
+    ``generation`` is the library's, ``library_card`` a few lines about it for the prompt."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        registry: Tools,
+        memory: Memory,
+        settings: Settings,
+        *,
+        today: date | None = None,
+        library_card: str = "",
+        generation: int = 0,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> None:
+        self.model = model
+        self.registry = registry
+        self.memory = memory
+        self.settings = settings
+        self.today = today or date.today()
+        self.library_card = library_card
+        self.generation = generation
+        self.on_step = on_step or (lambda step: None)
+        self.last_trace: Path | None = None
+
+    def ask(self, question: str) -> Answer:
+        """Answers one question. Raises AgentError, or what the backbone raises; the trace of
+        the episode is on disk in any case, also after Ctrl-C."""
+        record = trajectory.Trajectory(
+            question=question,
+            today=self.today,
+            backbone=self.model.name,
+            package_version=__version__,
+            generation=self.generation,
+            config=config_of(self.settings),
+        )
+        return self._run(self._opened(record))
+
+    def resume(self, trace: Path) -> Answer:
+        """Goes on with an episode that was cut, from its last saved step."""
+        record = trajectory.load(trace)
+        if record.generation != self.generation:
+            raise AgentError(
+                f"the library has changed since episode {record.episode_id} was cut",
+                hint="ask the question again",
+            )
+        steps, record.steps, record.error = record.steps, [], ""
+        return self._run(replayed(self._opened(record), steps, self.registry))
+
+    def _run(self, episode: Episode) -> Answer:
+        record = episode.trajectory
+        record.status = "running"
+        episode.save()
+        try:
+            while True:
+                try:
+                    self._record(episode, self._execute(episode, self._query(episode)))
+                except CallRejected as rejected:
+                    episode.refuse(rejected)
+                except FinalAnswerDue as due:
+                    episode.force_answer(due)
+        except Answered as done:
+            record.status, record.answer = "answered", done.answer
+            self.memory.finish(episode.memory, done.answer)
+            return done.answer
+        except PhotocraftError as error:
+            record.status, record.error = "failed", error.message
+            raise
+        except KeyboardInterrupt:
+            record.status = "interrupted"
+            raise
+        finally:
+            episode.save()
+
+    def _query(self, episode: Episode) -> Reply:
+        """The backbone's next reply, or the interrupt that a limit calls for."""
+        tools = self.registry.schemas()
+        if episode.last_turn:
+            if episode.num_refused >= MAX_REFUSED_AT_END:
+                raise Answered(abstained(f"{episode.last_turn.why}, and no usable answer came"))
+            tools = [tool for tool in tools if tool["name"] == SUBMIT]
+        elif episode.num_steps >= self.settings.max_turns:
+            raise _final(episode, f"all {self.settings.max_turns} turns are used")
+        elif episode.num_refused >= MAX_REFUSED:
+            raise _final(episode, f"{MAX_REFUSED} replies in a row could not be used")
+        return self.model.complete(episode.messages(), tools)
+
+    def _execute(self, episode: Episode, reply: Reply) -> Step:
+        """Runs the reply's call. Raises CallRejected if it holds none that can run."""
+        call = reply.call
+        if call is None or (episode.last_turn and call.name != SUBMIT):
+            raise CallRejected("no call", _user(render("no_call")), call)
+        earlier = episode.earlier(call)
+        if earlier is not None:
+            message = _user(render("repeated_call", step=earlier.index))
+            raise CallRejected("repeated call", message, call)
+        try:
+            seen = self.registry.call(call)
+        except MalformedCall as error:
+            problem = prompt_json(f"{error.message}. {error.hint}".strip())
+            message = _user(render("malformed_call", problem=problem))
+            raise CallRejected("malformed call", message, call) from error
+        return Step(episode.num_steps + 1, call, seen, reply.text, reply.usage)
+
+    def _record(self, episode: Episode, step: Step) -> None:
+        episode.record(step)
+        self.on_step(step)
+        if step.call.name == SUBMIT and step.observation.ok:
+            raise Answered(answer_of(step))
+        if self.memory.take_compaction_request():
+            episode.compact()
+
+    def _opened(self, record: trajectory.Trajectory) -> Episode:
+        library = self.settings.library
+        self.last_trace = record.path(library / "traces")
+        return opened(record, card=self.library_card, hints=self.memory.hints, library=library)
+
+
+def _final(episode: Episode, why: str) -> FinalAnswerDue:
+    question = prompt_json(episode.trajectory.question)
+    return FinalAnswerDue(why, _user(render("final_answer", why=why, question=question)))
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}

@@ -1,0 +1,69 @@
+"""How an episode begins: the trace with its settings, the stable blocks of the prompt.
+
+Also how a cut one is put back together. Knows nothing of turns and limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Protocol
+
+from photocraft_local.agent.episode import Episode
+from photocraft_local.agent.prompts import render
+from photocraft_local.agent.trajectory import Trajectory
+from photocraft_local.memory.context import Context
+from photocraft_local.memory.episode import EpisodeRecord, Intent
+from photocraft_local.memory.memory import EpisodeMemory
+from photocraft_local.memory.skills import SkillHints
+from photocraft_local.memory.text import prompt_json
+from photocraft_local.records import Json, Observation, Step, ToolCall
+from photocraft_local.serving.chat_model import ToolSchema
+from photocraft_local.settings import Settings
+
+
+class Tools(Protocol):
+    """What the agent needs of the tool registry."""
+
+    def schemas(self) -> list[ToolSchema]: ...
+
+    def call(self, call: ToolCall) -> Observation: ...
+
+
+def opened(record: Trajectory, *, card: str, hints: SkillHints, library: Path) -> Episode:
+    """An episode without steps: system, library card, question and hints are its prompt."""
+    told = "\n".join(f"- {hint}" for hint in hints.for_question(record.question))
+    question = prompt_json(record.question)
+    blocks = [
+        render("library_card", card=card) if card else "",
+        render("question", today=record.today.isoformat(), question=question),
+        render("hints", hints=told) if told else "",
+    ]
+    remembered = EpisodeRecord(
+        episode_id=record.episode_id,
+        started=record.started,
+        question=record.question,
+        backbone=record.backbone,
+        intent=Intent(target=record.question),
+    )
+    memory = EpisodeMemory(Context(render("system"), blocks), remembered)
+    return Episode(record, memory, library / "traces")
+
+
+def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:
+    """Puts recorded steps into a fresh episode. Calls that saved a set or showed a picture
+    are made again, since sets and pixels are not in the trace."""
+    for step in steps:
+        if "save_as" in step.call.arguments or step.observation.images:
+            step = replace(step, observation=tools.call(step.call))
+        episode.record(step)
+    return episode
+
+
+def config_of(settings: Settings) -> dict[str, Json]:
+    """Settings in the form that goes into a trace."""
+    values = {item.name: getattr(settings, item.name) for item in fields(settings)}
+    return {
+        name: value if isinstance(value, bool | int | float) else str(value)
+        for name, value in values.items()
+    }

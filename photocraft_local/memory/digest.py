@@ -1,0 +1,42 @@
+"""One line a step, written by code: tool, brief arguments, outcome, ids, set names.
+
+The digest is what is left of a step after compaction, so a claim can still be traced to it.
+"""
+
+from __future__ import annotations
+
+from photocraft_local.memory.text import prompt_json, shortened
+from photocraft_local.records import Json, Step
+
+_MAX_UIDS = 12
+
+
+def digest_line(step: Step) -> str:
+    """E.g. ``3 filter_photos {"when":"June 2021"} -> 14 photos; ids: a2b3c, …``."""
+    seen = step.observation
+    brief = {key: _brief(value) for key, value in step.call.arguments.items()}
+    outcome = f"error: {seen.error}" if seen.error else seen.brief or "done"
+    line = f"{step.index} {step.call.name} {prompt_json(brief)}"
+    line += f" -> {prompt_json(shortened(outcome))}"
+    uids = photo_ids(seen.data)
+    if uids:
+        more = f" and {len(uids) - _MAX_UIDS} more" if len(uids) > _MAX_UIDS else ""
+        line += f"; ids: {' '.join(uids[:_MAX_UIDS])}{more}"
+    return line
+
+
+def photo_ids(data: dict[str, Json]) -> list[str]:
+    """The UIDs that an observation names, in its order: bare ones, or rows with a ``uid``."""
+    rows = data.get("photos")
+    if not isinstance(rows, list):
+        return []
+    uids = [row.get("uid") if isinstance(row, dict) else row for row in rows]
+    return [uid for uid in uids if isinstance(uid, str)]
+
+
+def _brief(value: Json) -> Json:
+    if isinstance(value, str):
+        return shortened(value, 60)
+    if isinstance(value, list) and len(value) > 4:
+        return [*value[:4], f"… {len(value) - 4} more"]
+    return f"{len(value)} entries" if isinstance(value, dict) else value

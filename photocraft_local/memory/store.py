@@ -1,0 +1,175 @@
+"""Finished episodes of one library, kept as JSON lines beside it, for ``recall`` and hints.
+
+A damaged or missing file never stops a search: what can be read is used, the rest is logged
+with file and line. Knows nothing of the loop; deletes traces by name and text only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from photocraft_local.errors import UsageError
+from photocraft_local.memory.episode import EpisodeRecord
+from photocraft_local.memory.files import storage_error, write_atomically
+from photocraft_local.memory.recall import likeness
+
+VERSION = 1
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    raw: str
+    record: EpisodeRecord | None  # None: damaged, or from a newer version
+
+
+class MemoryStore:
+    """Episodes under ``library/memory`` and traces under ``library/traces``."""
+
+    def __init__(self, library: Path) -> None:
+        self._file = library / "memory" / "episodes.jsonl"
+        self._traces = library / "traces"
+
+    def add(self, record: EpisodeRecord) -> None:
+        """Appends one episode. Raises StorageFull or LibraryError."""
+        row = json.dumps({"version": VERSION, **record.to_json()}, sort_keys=True)
+        with self._locked():
+            try:
+                with open(self._file, "a+b", opener=_private) as stream:
+                    # A line that a crash cut short must not swallow this one.
+                    stream.write(_missing_newline(stream) + row.encode("ascii") + b"\n")
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            except OSError as exc:
+                raise storage_error(self._file, exc) from exc
+
+    def list(self) -> Sequence[EpisodeRecord]:
+        """All readable episodes, oldest first."""
+        return [line.record for line in self._lines() if line.record is not None]
+
+    def show(self, episode_id: str) -> EpisodeRecord:
+        """Raises UsageError for an id that is not there."""
+        for record in self.list():
+            if record.episode_id == episode_id:
+                return record
+        raise UsageError(
+            f"memory holds no episode {episode_id!r}",
+            hint="`photocraft memory list` shows the ids",
+        )
+
+    def forget(self, episode_id: str) -> None:
+        """Removes one episode and its trace. Raises UsageError if it is not there."""
+        self.show(episode_id)
+        self._keep(lambda line: line.record is None or line.record.episode_id != episode_id)
+        (self._traces / f"{episode_id}.json").unlink(missing_ok=True)
+
+    def forget_all(self) -> int:
+        """Removes every episode and trace; returns how many episodes there were."""
+        count = len(self.list())
+        self._keep(lambda line: False)
+        for trace in self._traces.glob("*.json"):
+            trace.unlink(missing_ok=True)
+        return count
+
+    def forget_photo(self, uid: str) -> int:
+        """Removes each episode and trace that names the photo or a crop of it, whole, since
+        its words and other steps tell of the photo too. Returns how many files and lines."""
+        named = re.compile(rf"(?<![A-Za-z0-9]){re.escape(uid)}(?![A-Za-z0-9])")
+        dropped = self._keep(lambda line: not named.search(line.raw))
+        for trace in self._traces.glob("*.json"):
+            if named.search(trace.read_text("utf-8", "replace")):
+                trace.unlink(missing_ok=True)
+                dropped += 1
+        return dropped
+
+    def export(self, folder: Path) -> Sequence[Path]:
+        """Writes each episode as a Markdown file into ``folder``; returns the files."""
+        files = []
+        for record in self.list():
+            path = folder / f"{record.episode_id}.md"
+            write_atomically(path, _markdown(record))
+            files.append(path)
+        return files
+
+    def recall(self, text: str, *, limit: int = 3) -> Sequence[EpisodeRecord]:
+        """Past episodes that share words with ``text``, best first. Words only, no meaning."""
+        scored = [(likeness(text, record.question), record) for record in self.list()]
+        scored.sort(key=lambda pair: (-pair[0], pair[1].episode_id))
+        return [record for score, record in scored[:limit] if score > 0]
+
+    def _lines(self) -> Sequence[_Line]:
+        try:
+            raw = self._file.read_text("utf-8", "replace")
+        except FileNotFoundError:
+            return []
+        except OSError as exc:
+            _log.warning("memory %s cannot be read (%s); going on without it", self._file, exc)
+            return []
+        numbered = enumerate(raw.split("\n"), start=1)
+        return [_Line(row, self._record(row, number)) for number, row in numbered if row.strip()]
+
+    def _record(self, row: str, number: int) -> EpisodeRecord | None:
+        try:
+            data = json.loads(row)
+            if data.pop("version") > VERSION:
+                _log.warning("memory %s line %d is from a newer version", self._file, number)
+                return None
+            return EpisodeRecord.from_json(data)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            _log.warning("memory %s line %d is damaged and left out", self._file, number)
+            return None
+
+    def _keep(self, wanted: Callable[[_Line], bool]) -> int:
+        """Rewrites the file with the wanted lines; returns the number of lines that went."""
+        with self._locked():
+            lines = self._lines()
+            kept = [line.raw for line in lines if wanted(line)]
+            if len(kept) < len(lines):
+                write_atomically(self._file, "".join(row + "\n" for row in kept))
+        return len(lines) - len(kept)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(self._file.with_suffix(".lock"), "ab", opener=_private) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except OSError as exc:
+            raise storage_error(self._file, exc) from exc
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _missing_newline(stream: BinaryIO) -> bytes:
+    """What the file lacks at its end; the stream stands at the end afterwards."""
+    size = stream.seek(0, os.SEEK_END)
+    if size == 0:
+        return b""
+    stream.seek(size - 1)
+    return b"" if stream.read(1) == b"\n" else b"\n"
+
+
+def _markdown(record: EpisodeRecord) -> str:
+    def block(text: str) -> str:
+        return "\n".join(f"    {line}" for line in text.splitlines()) or "    (none)"
+
+    outcome = f"{len(record.uids)} photos: {' '.join(record.uids)}" if record.uids else "no photos"
+    parts = {
+        "Question": block(record.question),
+        "Outcome": f"{outcome}\n\n{block(record.text or record.reason)}",
+        "Steps": block("\n".join(record.digest)),
+    }
+    title = f"# Episode {record.episode_id}\n\n{record.started}, {record.backbone}\n"
+    return title + "".join(f"\n## {head}\n\n{body}\n" for head, body in parts.items())

@@ -1,0 +1,89 @@
+"""Working state of one episode: constraints, sets, confirmed and rejected photos, next action.
+
+Written by code from step records alone, so ids, counts and set names are never retold by a
+model. Knows nothing of prompts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from photocraft_local.records import Json, Step, ToolCall
+
+Status = Literal["open", "met", "violated", "given up"]
+# The arguments that state a condition of the question, and what kind of condition it is.
+_CONDITIONS = {"when": "time", "where": "filter", "text": "look", "not_text": "not-look"}
+_STATING_TOOLS = ("filter_photos", "search_photos")
+
+
+@dataclass(slots=True)
+class Constraint:
+    """One condition of the question. ``words`` are those that stated it."""
+
+    kind: str
+    words: str
+    status: Status = "open"
+
+
+@dataclass(slots=True)
+class WorkingState:
+    constraints: list[Constraint] = field(default_factory=list)
+    sub_goal: str = ""
+    sets: dict[str, int] = field(default_factory=dict)  # name → number of photos
+    confirmed: dict[str, str] = field(default_factory=dict)  # uid → reason
+    rejected: dict[str, str] = field(default_factory=dict)
+    next_action: str = ""
+
+    def observe(self, step: Step) -> None:
+        """Takes over what a step has changed. A failed step states nothing."""
+        if not step.observation.ok:
+            return
+        call, data = step.call, step.observation.data
+        if call.name in _STATING_TOOLS:
+            self._add_constraints(call)
+        name, count = call.arguments.get("save_as"), data.get("count")
+        if isinstance(name, str) and name and isinstance(count, int):
+            self.sets[name] = count
+        if call.name == "submit_answer":
+            self._settle(data)
+
+    def _add_constraints(self, call: ToolCall) -> None:
+        known = {(item.kind, item.words) for item in self.constraints}
+        for argument, kind in _CONDITIONS.items():
+            for words in _texts(call.arguments.get(argument)):
+                if (kind, words) not in known:
+                    self.constraints.append(Constraint(kind, words))
+
+    def _settle(self, data: dict[str, Json]) -> None:
+        for uid in _texts(data.get("photos")):
+            self.confirmed[uid] = "in the answer"
+        for item in self.constraints:
+            item.status = "met" if self.confirmed else "given up"
+
+    def line(self) -> str:
+        """The short state line at the end of a turn: open conditions, sub-goal, sets."""
+        words = [f"{c.kind} {_quoted(c.words)}" for c in self.constraints if c.status == "open"]
+        sets = [f"{_quoted(name)}={count}" for name, count in self.sets.items()]
+        parts = [f"conditions so far: {'; '.join(words) or 'none stated'}"]
+        parts += [f"sub-goal: {_quoted(self.sub_goal)}"] if self.sub_goal else []
+        parts += [f"sets: {', '.join(sets)}"] if sets else []
+        return " | ".join(parts)
+
+    def to_json(self) -> dict[str, Json]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Json]) -> WorkingState:
+        constraints = [Constraint(**item) for item in data["constraints"]]
+        return cls(**{**data, "constraints": constraints})
+
+
+def _texts(value: Json) -> list[str]:
+    items = value if isinstance(value, list | tuple) else [value]
+    return [item for item in items if isinstance(item, str) and item]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,267 @@
+"""The true loop, driven by scripts: steps, roll-back, limits, interrupts, resumption."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from photocraft_local.agent import trajectory
+from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
+from photocraft_local.errors import AgentError, ModelError
+from photocraft_local.memory.memory import Memory
+from photocraft_local.records import ToolCall
+from photocraft_local.serving.scripted import Line, ScriptedModel
+from photocraft_local.settings import Settings
+from photocraft_local.tools.registry import Registry
+
+FIND = ToolCall("find", {"text": "dog"})
+SUBMIT = ToolCall("submit_answer", {"photos": ["aaaaa"]})
+
+
+def finds(number: int) -> list[Line]:
+    return [ToolCall("find", {"text": f"dog {n}"}) for n in range(number)]
+
+
+@pytest.fixture
+def play(registry: Registry, memory: Memory, settings: Settings) -> Callable[..., Any]:
+    """play(*lines, max_turns=…) → (agent, model); nothing has run yet."""
+
+    def make(*lines: Line, max_turns: int = 30) -> tuple[Agent, ScriptedModel]:
+        model = ScriptedModel(lines)
+        limited = Settings(library=settings.library, cache=settings.cache, max_turns=max_turns)
+        return Agent(model, registry, memory, limited), model
+
+    return make
+
+
+def last_text(model: ScriptedModel) -> str:
+    return str(model.seen[-1][-1]["content"])
+
+
+def saved(agent: Agent) -> trajectory.Trajectory:
+    assert agent.last_trace is not None
+    return trajectory.load(agent.last_trace)
+
+
+def test_a_question_is_answered_and_the_trace_tells_it_all(play: Callable[..., Any]) -> None:
+    agent, _model = play(FIND, SUBMIT)
+    answer = agent.ask("where is the dog?")
+    assert answer.uids == ("aaaaa",)
+    trace = saved(agent)
+    assert trace.status == "answered"
+    assert trace.answer == answer
+    assert [step.call for step in trace.steps] == [FIND, SUBMIT]
+    assert trace.backbone == "scripted"
+    assert trace.config["max_turns"] == 30
+    assert trace.question == "where is the dog?"
+
+
+def test_the_model_sees_the_prompt_then_each_turn_append_only(play: Callable[..., Any]) -> None:
+    agent, model = play(FIND, *finds(1), SUBMIT)
+    agent.ask("where is the dog?")
+    first, second, third = model.seen
+    assert [message["role"] for message in first] == ["system", "user"]
+    assert '"where is the dog?"' in first[1]["content"]
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    call, result = second[len(first) :]
+    assert json.loads(call["tool_calls"][0]["function"]["arguments"]) == {"text": "dog"}
+    assert call["tool_calls"][0]["id"] == result["tool_call_id"]
+    assert json.loads(result["content"])["result"]["count"] == 2
+
+
+def test_a_failed_tool_is_an_observation(play: Callable[..., Any]) -> None:
+    agent, model = play(ToolCall("find", {"text": "nothing"}), SUBMIT)
+    assert agent.ask("q").uids == ("aaaaa",)
+    assert "no photo like that; use other words" in json.loads(last_text(model))["error"]
+    assert saved(agent).steps[0].observation.error
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason", "told"),
+    [
+        ("just words", "no call", "held no tool call"),
+        (ToolCall("fnid", {"text": "x"}), "malformed call", "did you mean 'find'"),
+        (ToolCall("find", {"txt": "x"}), "malformed call", "text is missing"),
+        (FIND, "repeated call", "in step 1"),
+    ],
+)
+def test_a_bad_reply_goes_back_and_is_rolled_back(
+    play: Callable[..., Any], bad: Line, reason: str, told: str
+) -> None:
+    agent, model = play(FIND, bad, *finds(1), SUBMIT)
+    assert agent.ask("q").uids == ("aaaaa",)
+    assert told in model.seen[2][-1]["content"]
+    assert not any(told in str(message["content"]) for message in model.seen[3])
+    trace = saved(agent)
+    assert [item["reason"] for item in trace.rejected] == [reason]
+    assert trace.rejected[0]["before_step"] == 2
+    assert len(trace.steps) == 3
+
+
+def test_after_five_bad_replies_in_a_row_the_answer_is_forced(play: Callable[..., Any]) -> None:
+    agent, model = play(FIND, *["words"] * MAX_REFUSED, SUBMIT)
+    assert agent.ask("the question").uids == ("aaaaa",)
+    assert "last turn (5 replies in a row" in last_text(model)
+    assert '"the question"' in last_text(model)
+
+
+def test_bad_replies_that_are_not_in_a_row_force_nothing(play: Callable[..., Any]) -> None:
+    lines: list[Line] = []
+    for call in finds(4):
+        lines += ["words", "words", call]
+    agent, _model = play(*lines, SUBMIT)
+    assert agent.ask("q").uids == ("aaaaa",)
+    assert len(saved(agent).rejected) == 8
+
+
+def test_when_the_turns_run_out_the_answer_has_its_own_turn(play: Callable[..., Any]) -> None:
+    agent, model = play(*finds(3), SUBMIT, max_turns=3)
+    assert agent.ask("q").uids == ("aaaaa",)
+    assert "all 3 turns are used" in last_text(model)
+
+
+@pytest.mark.parametrize("reply", ["I would say aaaaa", FIND])
+def test_no_answer_in_the_last_turn_is_abstention_with_the_reason(
+    play: Callable[..., Any], reply: Line
+) -> None:
+    agent, model = play(*finds(2), *[reply] * MAX_REFUSED_AT_END, max_turns=2)
+    answer = agent.ask("q")
+    assert answer.uids == ()
+    assert "all 2 turns are used" in answer.reason
+    assert saved(agent).status == "answered"
+    assert model.num_left == 0
+
+
+def test_an_answer_that_the_tool_refuses_can_be_mended_once_at_the_end(
+    play: Callable[..., Any],
+) -> None:
+    wrong = ToolCall("submit_answer", {"photos": ["zzzzz"]})
+    agent, model = play(*finds(1), wrong, SUBMIT, max_turns=1)
+    assert agent.ask("q").uids == ("aaaaa",)
+    agent, _model = play(
+        *finds(1), wrong, ToolCall("submit_answer", {"photos": ["y"]}), max_turns=1
+    )
+    assert agent.ask("q").uids == ()
+
+
+def test_a_call_may_be_made_again_once_the_set_it_reads_has_changed(
+    play: Callable[..., Any],
+) -> None:
+    reading = ToolCall("find", {"text": "x", "within": "s"})
+
+    def saving(text: str) -> ToolCall:
+        return ToolCall("find", {"text": text, "save_as": "s"})
+
+    agent, _ = play(saving("a"), reading, saving("b"), reading, SUBMIT)
+    agent.ask("q")
+    assert saved(agent).rejected == []
+    agent, _ = play(saving("a"), reading, FIND, reading, SUBMIT)
+    agent.ask("q")
+    assert [item["reason"] for item in saved(agent).rejected] == ["repeated call"]
+
+
+def test_compaction_on_request_keeps_ids_and_lets_calls_repeat(play: Callable[..., Any]) -> None:
+    agent, model = play(FIND, ToolCall("compress_context", {"reason": "long"}), FIND, SUBMIT)
+    assert agent.ask("q").uids == ("aaaaa",)
+    before, after = model.seen[1], model.seen[2]
+    assert after[:2] == before[:2]
+    assert [message["role"] for message in after] == ["system", "user", "user"]
+    assert "aaaaa bbbbb" in after[2]["content"]
+    assert saved(agent).rejected == []
+
+
+def test_ctrl_c_leaves_a_readable_trace_that_resumes(
+    play: Callable[..., Any],
+    new_registry: Callable[[], Registry],
+    memory: Memory,
+    settings: Settings,
+) -> None:
+    saving = ToolCall("find", {"text": "dog", "save_as": "dogs"})
+    agent, model = play(saving, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        agent.ask("where is the dog?")
+    trace = saved(agent)
+    assert trace.status == "interrupted"
+    assert [step.call for step in trace.steps] == [saving]
+
+    registry = new_registry()
+    rest = ScriptedModel([SUBMIT])
+    again = Agent(rest, registry, memory, settings)
+    assert agent.last_trace is not None
+    assert again.resume(agent.last_trace).uids == ("aaaaa",)
+    assert rest.seen[0] == model.seen[-1]  # the prompt is the same, byte for byte
+    assert "dogs" in registry.context.sets
+    assert saved(again).episode_id == trace.episode_id
+    assert saved(again).status == "answered"
+
+
+def test_an_episode_does_not_resume_over_a_changed_library(
+    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
+) -> None:
+    agent, _ = play(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        agent.ask("q")
+    changed = Agent(ScriptedModel([SUBMIT]), registry, memory, settings, generation=7)
+    assert agent.last_trace is not None
+    with pytest.raises(AgentError, match="has changed"):
+        changed.resume(agent.last_trace)
+
+
+def test_a_backbone_that_fails_is_an_error_with_a_trace(play: Callable[..., Any]) -> None:
+    agent, _ = play(FIND)
+    with pytest.raises(ModelError, match="ran out"):
+        agent.ask("q")
+    trace = saved(agent)
+    assert trace.status == "failed"
+    assert "ran out" in trace.error
+    assert len(trace.steps) == 1
+
+
+def test_a_trace_replays_without_the_model(
+    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
+) -> None:
+    agent, _ = play(FIND, *finds(2), SUBMIT)
+    answer = agent.ask("q")
+    assert agent.last_trace is not None
+    replay = Agent(ScriptedModel.from_trajectory(agent.last_trace), registry, memory, settings)
+    assert replay.ask("q") == answer
+    assert [step.call for step in saved(replay).steps] == [step.call for step in saved(agent).steps]
+
+
+def test_a_trace_that_cannot_be_written_costs_no_answer(
+    play: Callable[..., Any], settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.library.parent.mkdir(parents=True, exist_ok=True)
+    settings.library.write_text("a file where the folder should be", "utf-8")
+    agent, _ = play(FIND, SUBMIT)
+    assert agent.ask("q").uids == ("aaaaa",)
+    assert "the trace is not saved" in caplog.text
+    assert "not remembered" in caplog.text
+
+
+def test_each_finished_step_is_told(
+    registry: Registry, memory: Memory, settings: Settings, tmp_path: Path
+) -> None:
+    told: list[int] = []
+    model = ScriptedModel([FIND, SUBMIT])
+    agent = Agent(model, registry, memory, settings, on_step=lambda step: told.append(step.index))
+    agent.ask("q")
+    assert told == [1, 2]
+
+
+def test_finished_episodes_are_remembered_and_recalled(
+    play: Callable[..., Any], memory: Memory
+) -> None:
+    agent, _ = play(FIND, SUBMIT)
+    agent.ask("the brown dog at the lake")
+    assert memory.store is not None
+    (record,) = memory.store.list()
+    assert record.uids == ("aaaaa",)
+    assert record.tools == ("find", "submit_answer")
+    (note,) = memory.recall("brown dog")
+    assert "the brown dog at the lake" in note

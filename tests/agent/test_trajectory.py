@@ -1,0 +1,116 @@
+"""Traces on disk: round trip, atomic replacement, privacy, damaged and newer files."""
+
+from __future__ import annotations
+
+import json
+import stat
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from photocraft_local.agent import trajectory
+from photocraft_local.agent.trajectory import Trajectory, load, new_episode_id
+from photocraft_local.errors import AgentError, LibraryError
+from photocraft_local.records import Answer, Evidence, Observation, Step, ToolCall, Usage
+
+
+def full() -> Trajectory:
+    seen = Observation("find", {"count": 1}, images=(("aaaaa", b"\x89PNG"),), brief="1 photo")
+    evidence = Evidence("in June", "month == 6", "2021-06-01", True, 2.5, 1.0, ("bbbbb",))
+    return Trajectory(
+        question='emoji 🐕, arabic كلب, "quotes", half \ud83d a pair',
+        today=date(2024, 5, 6),
+        backbone="planner",
+        config={"max_turns": 3},
+        steps=[Step(1, ToolCall("find", {"text": "x"}, "c1"), seen, "why", Usage(3, 2, 1))],
+        rejected=[{"before_step": 1, "reason": "no call", "call": None}],
+        status="answered",
+        answer=Answer(("aaaaa",), {"aaaaa": (evidence,)}, "one", "", ("June",), ("foo",)),
+    )
+
+
+def test_a_trace_comes_back_as_it_was_but_for_pixels(tmp_path: Path) -> None:
+    record = full()
+    back = load(record.save(tmp_path))
+    assert back.answer == record.answer
+    assert back.today == record.today
+    assert back.steps[0].call == record.steps[0].call
+    assert back.steps[0].usage == record.steps[0].usage
+    assert back.steps[0].observation.images == (("aaaaa", b""),)
+    assert "🐕, arabic كلب" in back.question
+    assert back.rejected == record.rejected
+
+
+def test_the_file_states_schema_version_and_how_it_was_made(tmp_path: Path) -> None:
+    data = json.loads(full().save(tmp_path).read_text("utf-8"))
+    assert data["schema"] == trajectory.SCHEMA
+    assert data["version"] == trajectory.VERSION
+    assert data["config"] == {"max_turns": 3}
+    assert {"package_version", "backbone", "library_generation", "question"} <= set(data)
+
+
+def test_traces_are_private_and_leave_no_scraps(tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    record = full()
+    for _ in range(3):
+        path = record.save(folder)
+    assert [item.name for item in folder.iterdir()] == [path.name]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_failed_save_keeps_the_older_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = full()
+    path = record.save(tmp_path)
+    before = path.read_bytes()
+    record.status = "failed"
+
+    def full_disk(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(LibraryError, match="no space left"):
+        record.save(tmp_path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": "other"}', "null"])
+def test_a_damaged_trace_is_an_error_that_names_it(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(AgentError, match=r"x\.json cannot be read"):
+        load(path)
+
+
+def test_every_cut_of_a_trace_is_refused(tmp_path: Path) -> None:
+    whole = full().save(tmp_path).read_bytes().rstrip()
+    path = tmp_path / "cut.json"
+    for length in range(0, len(whole) - 1, 97):
+        path.write_bytes(whole[:length])
+        with pytest.raises(AgentError):
+            load(path)
+
+
+def test_a_newer_trace_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    data = full().to_json() | {"version": trajectory.VERSION + 1}
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps(data), "utf-8")
+    with pytest.raises(AgentError, match="newer version") as caught:
+        load(path)
+    assert "upgrade" in caught.value.hint
+
+
+def test_a_trace_that_is_not_there_is_an_agent_error(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match="there is no trace"):
+        load(tmp_path / "none.json")
+
+
+def test_episode_ids_sort_by_time_and_differ_within_a_second() -> None:
+    early = new_episode_id(datetime(2024, 1, 1, tzinfo=UTC))
+    late = new_episode_id(datetime(2024, 1, 2, tzinfo=UTC))
+    assert early < late
+    assert len({new_episode_id() for _ in range(50)}) == 50
