@@ -1,0 +1,176 @@
+"""Events and trips: runs of photos without a long pause or jump, from time and place only.
+
+An event ends where the next photo comes ``event_gap_hours`` later or ``event_gap_km`` away. A
+trip is a run of events that ends with a pause of twelve such gaps, or where the person leaves
+home or comes back. Home is the quarter-degree cell with the most photographed days, if a
+quarter of all located days are there. An event's id is the smallest photo id in it, so it
+stays the same when photos are added elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.library.rows import local_of
+from photocraft_local.library.schema import PhotoState
+from photocraft_local.places.distance import haversine_km
+from photocraft_local.records import Event
+from photocraft_local.storage.database import Database
+
+_TRIP_GAPS = 12  # pauses: 36 h at the default event gap of 3 h
+_HOME_GAPS = 10  # jumps: 50 km at the default event gap of 5 km
+_HOME_CELL_DEGREES = 0.25
+_HOME_DAYS = 10
+_HOME_SHARE = 0.25
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Event and trip number of each photo, in the order of the input."""
+
+    event: Ints
+    trip: Ints
+
+
+def segment(
+    seconds: Ints, latitude: Floats, longitude: Floats, *, gap_hours: float, gap_km: float
+) -> Segments:
+    """Split photos, sorted by wall-clock ``seconds``, into events and trips numbered from 0.
+
+    Positions are degrees, nan where unknown; a photo without one is taken to be where the last
+    located photo before it was.
+    """
+    if not len(seconds):
+        return Segments(np.empty(0, np.int64), np.empty(0, np.int64))
+    latitude, longitude = _carried(latitude), _carried(longitude)
+    pause = np.diff(seconds)
+    jump = haversine_km(latitude[:-1], longitude[:-1], latitude[1:], longitude[1:])
+    event_starts = (pause > gap_hours * 3600) | (np.nan_to_num(jump) > gap_km)
+    away = _away(seconds, latitude, longitude, _HOME_GAPS * gap_km)
+    crossed = away[1:] != away[:-1]
+    trip_starts = event_starts & ((pause > _TRIP_GAPS * gap_hours * 3600) | crossed)
+    return Segments(_numbered(event_starts), _numbered(trip_starts))
+
+
+def update_events(database: Database, *, gap_hours: float, gap_km: float) -> int:
+    """Segment all present photos anew, inside the caller's transaction; writes only rows that
+    differ and returns their number."""
+    rows = database.rows(
+        "SELECT photo_id, ifnull(taken_seconds, 0), latitude, longitude, event_id, trip_id,"
+        " state != ? OR taken_seconds IS NULL FROM photos ORDER BY taken_seconds, photo_id",
+        (int(PhotoState.PRESENT),),
+    )
+    if not rows:
+        return 0
+    table = np.array(rows, np.float64)  # exact: ids and seconds are far below 2**53
+    old = np.where(np.isnan(table[:, 4:6]), -1, table[:, 4:6]).astype(np.int64)
+    new = np.full_like(old, -1)
+    timed = table[:, 6] == 0
+    ids = table[:, 0].astype(np.int64)
+    found = segment(
+        table[timed, 1].astype(np.int64),
+        table[timed, 2],
+        table[timed, 3],
+        gap_hours=gap_hours,
+        gap_km=gap_km,
+    )
+    new[timed, 0] = _smallest(found.event, ids[timed])
+    new[timed, 1] = _smallest(found.trip, ids[timed])
+    differ = np.flatnonzero((new != old).any(axis=1))
+    changes = np.column_stack([new[differ], ids[differ]]).tolist()
+    database.execute_many(
+        "UPDATE photos SET event_id = nullif(?, -1), trip_id = nullif(?, -1) WHERE photo_id = ?",
+        changes,
+    )
+    return len(changes)
+
+
+def read_events(database: Database) -> list[Event]:
+    """Events by start time. The cover is the middle photo, the place the most frequent one."""
+    rows = database.rows(
+        "SELECT event_id, trip_id, taken_seconds, uid, city, region, country"
+        " FROM photos LEFT JOIN places USING (place_id)"
+        " WHERE state = ? AND event_id IS NOT NULL ORDER BY event_id, taken_seconds, photo_id",
+        (int(PhotoState.PRESENT),),
+    )
+    groups: dict[int, list[tuple[object, ...]]] = {}
+    for row in rows:
+        groups.setdefault(row[0], []).append(row)
+    return sorted((_event(group) for group in groups.values()), key=lambda event: event.start)
+
+
+def _event(rows: list[tuple[object, ...]]) -> Event:
+    first, middle, last = rows[0], rows[len(rows) // 2], rows[-1]
+    return Event(
+        event_id=_int(first[0]),
+        trip_id=_int(first[1]),
+        start=local_of(_int(first[2])),
+        end=local_of(_int(last[2])),
+        count=len(rows),
+        cover_uid=str(middle[3]),
+        place=_commonest([", ".join(str(part) for part in row[4:7] if part) for row in rows]),
+    )
+
+
+def _commonest(words: list[str]) -> str:
+    counts: dict[str, int] = {}
+    for word in words:
+        if word:
+            counts[word] = counts.get(word, 0) + 1
+    return max(counts, key=lambda word: counts[word], default="")
+
+
+def _int(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _carried(values: Floats) -> Floats:
+    """Each nan replaced by the last number before it, where there is one."""
+    places = np.where(np.isnan(values), 0, np.arange(len(values)))
+    carried: Floats = values[np.maximum.accumulate(places)]
+    return carried
+
+
+def _away(seconds: Ints, latitude: Floats, longitude: Floats, home_km: float) -> NDArray[np.bool_]:
+    """Whether each photo was taken far from home; nowhere if there is no home."""
+    home = _home(seconds, latitude, longitude)
+    if home is None:
+        return np.zeros(len(seconds), np.bool_)
+    far: NDArray[np.bool_] = haversine_km(latitude, longitude, *home) > home_km
+    return far
+
+
+def _home(seconds: Ints, latitude: Floats, longitude: Floats) -> tuple[float, float] | None:
+    located = ~np.isnan(latitude)
+    cells = np.floor(np.column_stack([latitude, longitude])[located] / _HOME_CELL_DEGREES)
+    days = seconds[located] // 86400
+    visits = np.unique(np.column_stack([cells, days]), axis=0)
+    if not len(visits):
+        return None
+    places, counts = np.unique(visits[:, :2], axis=0, return_counts=True)
+    best = int(np.argmax(counts))
+    if counts[best] < max(_HOME_DAYS, _HOME_SHARE * len(np.unique(visits[:, 2]))):
+        return None
+    here = (cells == places[best]).all(axis=1)
+    return float(np.median(latitude[located][here])), float(np.median(longitude[located][here]))
+
+
+def _numbered(starts: NDArray[np.bool_]) -> Ints:
+    numbers: Ints = np.concatenate([[0], np.cumsum(starts)]).astype(np.int64)
+    return numbers
+
+
+def _smallest(groups: Ints, ids: Ints) -> Ints:
+    """For each photo the smallest id in its group; groups are numbered in a row from 0."""
+    if not len(groups):
+        return ids
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    smallest: Ints = np.minimum.reduceat(ids, starts)[groups]
+    return smallest

@@ -1,0 +1,261 @@
+"""The library folder and its photos: open it, read photos, columns, events and crops.
+
+The one object that the layers above hold. Changes are in sync.py, forget.py and compact.py;
+knows nothing of what vectors mean, of search or of models.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.errors import LibraryNotFound, UnknownPhoto, UsageError
+from photocraft_local.library import events, forget, status
+from photocraft_local.library.columns import LibraryColumns, read_columns
+from photocraft_local.library.crops import Box, Crop, CropStore
+from photocraft_local.library.names import FlagTable
+from photocraft_local.library.rows import PhotoReader
+from photocraft_local.library.schema import MIGRATIONS, PhotoState
+from photocraft_local.library.uids import normalise, one_slip_away, split_crop
+from photocraft_local.records import Event, Photo, Skipped
+from photocraft_local.settings import Settings
+from photocraft_local.storage.database import Database
+from photocraft_local.storage.faults import mapped
+from photocraft_local.storage.lock import WriteLock
+
+_DATABASE = "library.db"
+_PRESENT = int(PhotoState.PRESENT)
+
+
+class Library:
+    """One library folder. Use ``Library.open`` as a context manager."""
+
+    def __init__(self, path: Path, database: Database, settings: Settings) -> None:
+        self.path = path
+        self.settings = settings
+        self.database = database
+        self.flags = FlagTable(database)
+        self.spaces_folder = path / "spaces"
+        self.forget_hooks: list[Callable[[forget.Forgotten], None]] = []
+        """Called for each forgotten photo; must bear being called again after a crash."""
+        self._crops = CropStore(database, path / "crops")
+        self._lock = WriteLock(path / "lock")
+        self._offline_roots = _offline_roots(database)
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False, settings: Settings) -> Library:
+        """Open a library folder (mode 0700), or make one.
+
+        Raises LibraryNotFound, LibraryTooNew, LibraryCorrupt, LibraryLocked, StorageFull, and
+        UsageError for a file or a folder that holds something else.
+        """
+        path = path.expanduser().absolute()
+        with mapped(path):
+            _prepare_folder(path, create)
+        database = Database.open(path / _DATABASE, MIGRATIONS, create=create)
+        try:
+            return cls(path, database, settings)
+        except BaseException:
+            database.close()
+            raise
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- photos
+
+    def photos(self, *, include_offline: bool = True) -> Iterator[Photo]:
+        """Present photos by ascending id; those whose files are gone never come."""
+        for photo in self._reader().read(self.present_ids().tolist()):
+            if include_offline or not photo.offline:
+                yield photo
+
+    def photo(self, uid: str) -> Photo:
+        """The photo of a UID; for a crop's UID its parent. Raises UnknownPhoto."""
+        wanted = normalise(uid)
+        crop = split_crop(wanted)
+        photo_id = self.database.value(
+            f"SELECT photo_id FROM photos WHERE uid = ? AND state = {_PRESENT}",  # noqa: S608
+            (crop[0] if crop else wanted,),
+        )
+        found = [] if photo_id is None else list(self._reader().read([photo_id]))
+        if not found:
+            raise self.unknown(uid)
+        return found[0]
+
+    def unknown(self, uid: str) -> UnknownPhoto:
+        """The error for a UID that is not there, with near matches in its hint."""
+        return UnknownPhoto(
+            f"there is no photo {uid!r} in this library", hint=self._near(normalise(uid))
+        )
+
+    def photos_by_id(self, ids: Iterable[int]) -> dict[int, Photo]:
+        """Present photos among ``ids``, in the order of ``ids``."""
+        wanted = [int(photo_id) for photo_id in ids]
+        found = {photo.photo_id: photo for photo in self._reader().read(wanted)}
+        return {photo_id: found[photo_id] for photo_id in wanted if photo_id in found}
+
+    def count(self) -> int:
+        """Number of present photos."""
+        return int(
+            self.database.value(f"SELECT count(*) FROM photos WHERE state = {_PRESENT}")  # noqa: S608
+        )
+
+    def present_ids(self) -> NDArray[np.int64]:
+        """Ids of all present photos, ascending."""
+        rows = self.database.rows(
+            f"SELECT photo_id FROM photos WHERE state = {_PRESENT} ORDER BY photo_id"  # noqa: S608
+        )
+        return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+    def columns(self) -> LibraryColumns:
+        """All present photos as NumPy columns."""
+        return read_columns(self.database, self.flags, self._offline_roots, self.generation())
+
+    # --- the rest
+
+    def roots(self) -> list[bytes]:
+        """The folders that were indexed, offline ones too."""
+        return [path for (path,) in self.database.rows("SELECT path FROM roots ORDER BY path")]
+
+    def offline_roots(self) -> list[bytes]:
+        """Those of ``roots`` that are not mounted now."""
+        rows = self.database.rows("SELECT root_id, path FROM roots ORDER BY path")
+        return [path for root_id, path in rows if root_id in self._offline_roots]
+
+    def skipped(self) -> list[Skipped]:
+        """Every file that was found but is no photo of the library, and why; by path."""
+        return status.skipped(self.database)
+
+    def status(self) -> status.LibraryStatus:
+        """Counts, skipped files and roots."""
+        offline = int(self.columns().offline.sum())
+        return status.read_status(self.database, offline, self.roots(), self.offline_roots())
+
+    def events(self) -> list[Event]:
+        """Events by start time; computed at the end of each sync."""
+        return events.read_events(self.database)
+
+    def generation(self) -> int:
+        """A number that changes with each committed change."""
+        return int(self.database.value("SELECT value FROM meta WHERE key = 'generation'"))
+
+    @contextmanager
+    def write_lock(self) -> Iterator[None]:
+        """Hold the library for writing; a thread that holds it may take it again.
+
+        Raises LibraryLocked, naming the holder, after ``settings.lock_wait_seconds``.
+        """
+        with self._lock.hold(self.settings.lock_wait_seconds):
+            forget.finish_pending(self)
+            yield
+
+    @contextmanager
+    def changes(self) -> Iterator[Database]:
+        """One transaction, which gives the library a new generation."""
+        try:
+            with self.database.transaction():
+                yield self.database
+                self.database.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+        except BaseException:
+            self.flags.reload()
+            raise
+
+    def refresh_roots(self) -> None:
+        """Look again which roots are mounted."""
+        self._offline_roots = _offline_roots(self.database)
+
+    def forget(self, uid: str) -> forget.Forgotten:
+        """Remove all that is known of one photo, or one crop; see forget.py."""
+        return forget.forget(self, uid)
+
+    # --- crops
+
+    def add_crop(self, parent_uid: str, box: Box, png: bytes) -> str:
+        """Keep a crop (upright pixels of the parent); its UID, the same for the same box."""
+        parent = self.photo(parent_uid)
+        with self.changes():
+            return self._crops.add(parent.photo_id, parent.uid, box, png)
+
+    def crop(self, uid: str) -> Crop:
+        """Raises UnknownPhoto."""
+        return self._crops.get(normalise(uid))
+
+    def space_folders(self) -> list[Path]:
+        """Folders of the vector spaces, one an encoder that was ever used."""
+        if not self.spaces_folder.is_dir():
+            return []
+        return sorted(path.parent for path in self.spaces_folder.glob("*/header.json"))
+
+    @property
+    def crops(self) -> CropStore:
+        return self._crops
+
+    def _reader(self) -> PhotoReader:
+        return PhotoReader(self.database, self.flags, self._offline_roots)
+
+    def _near(self, uid: str) -> str:
+        candidates = list(set(one_slip_away(uid[:12])))
+        found: list[str] = []
+        for start in range(0, len(candidates), 500):
+            piece = candidates[start : start + 500]
+            marks = ",".join("?" * len(piece))
+            sql = f"SELECT uid FROM photos WHERE state = {_PRESENT} AND uid IN ({marks})"  # noqa: S608
+            found += [row[0] for row in self.database.rows(sql, piece)]
+        if found:
+            return f"did you mean {', '.join(sorted(found)[:5])}?"
+        return "UIDs are listed by: photocraft list"
+
+
+def _offline_roots(database: Database) -> frozenset[int]:
+    rows = database.rows("SELECT root_id, path, online FROM roots")
+    return frozenset(
+        root_id
+        for root_id, path, online in rows
+        if not online or not Path(os.fsdecode(path)).is_dir()
+    )
+
+
+def _prepare_folder(path: Path, create: bool) -> None:
+    """Make or check the folder; never takes over one that holds something else."""
+    database = path / _DATABASE
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file, not a library folder", hint="choose another --library")
+    if database.exists():
+        _make_private(path)
+        return
+    if not create:
+        raise LibraryNotFound(
+            f"there is no library in {path}", hint="make one with: photocraft index FOLDER"
+        )
+    if path.is_dir() and any(entry.name != "lock" for entry in path.iterdir()):
+        raise UsageError(
+            f"the folder {path} is not empty and is no library",
+            hint="choose a folder that does not exist yet, or an empty one, with --library",
+        )
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_private(path)
+
+
+def _make_private(path: Path) -> None:
+    facts = path.stat()
+    if stat.S_IMODE(facts.st_mode) != 0o700 and facts.st_uid == os.geteuid():
+        path.chmod(0o700)
