@@ -1,0 +1,209 @@
+"""What the gazetteer file holds: arrays of cities for the way from positions to names, and folded
+names for the way from names to areas.
+
+Owns the tables and which names are kept. Knows nothing of files and locks.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from photocraft_local.places import sources
+from photocraft_local.places.distance import haversine_km, unit_vectors
+from photocraft_local.places.keys import fold
+
+COUNTRY, REGION, CITY = 0, 1, 2  # kinds in table ``name``
+ROW_DEGREES = 0.1  # cities are sorted by rows of latitude this high, then by longitude
+
+Progress = Callable[[str, float], None]  # what is being done, share done 0…1
+Columns = dict[str, npt.NDArray[Any]]
+NameKey = tuple[str, int, int]  # folded name, kind, number of the area within its kind
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE array (key TEXT PRIMARY KEY, dtype TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE country (
+    id INTEGER PRIMARY KEY, code TEXT NOT NULL, name TEXT NOT NULL, latitude REAL, longitude REAL,
+    radius_km REAL, population INTEGER NOT NULL);
+CREATE TABLE region (
+    id INTEGER PRIMARY KEY, country INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL,
+    latitude REAL, longitude REAL, radius_km REAL, population INTEGER NOT NULL);
+CREATE TABLE name (
+    key TEXT NOT NULL, kind INTEGER NOT NULL, ref INTEGER NOT NULL, main INTEGER NOT NULL,
+    PRIMARY KEY (key, kind, ref)) WITHOUT ROWID;
+"""
+
+_SMALL_TOWN = 15_000  # below, only Latin names and those of the country's own script are kept
+_CITY = 100_000  # from here on, names in all scripts
+_EAST_ASIA = {"CN", "TW", "HK", "MO", "JP", "KR", "KP", "SG"}
+
+
+def fill(db: sqlite3.Connection, progress: Progress) -> None:
+    """Write all tables but ``meta`` from the source packages."""
+    progress("reading countries and regions", 0.0)
+    countries = list(sources.read_countries())
+    regions = list(sources.read_regions())
+    progress("reading cities", 0.05)
+    cities = _sorted_cities(sources.read_cities())
+    progress("writing places", 0.5)
+    country_number = {country.code: number for number, country in enumerate(countries)}
+    region_number = {region.code: number for number, region in enumerate(regions)}
+    columns = _columns(cities, country_number, region_number)
+    _store_arrays(db, columns, cities)
+    _store_countries(db, columns, countries)
+    _store_regions(db, columns, regions, country_number)
+    progress("writing names", 0.6)
+    names: dict[NameKey, int] = {}
+    for key, main in _names(countries, regions, cities):
+        names[key] = max(main, names.get(key, 0))
+    progress("writing names", 0.8)
+    db.executemany(
+        "INSERT INTO name VALUES (?, ?, ?, ?)", ((*key, names[key]) for key in sorted(names))
+    )
+
+
+def row_of(latitudes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Number of the row of latitude; the order of cities in the file."""
+    degrees = np.asarray(latitudes, np.float64) + 90.0
+    rows: npt.NDArray[np.int64] = np.floor(degrees / ROW_DEGREES).astype(np.int64)
+    return rows
+
+
+def _sorted_cities(cities: Iterable[sources.RawCity]) -> list[sources.RawCity]:
+    """By row of latitude, then longitude: the order that the reverse look-up searches in.
+    Places without a known population are mostly parts of towns; they are left out."""
+    kept = [city for city in cities if city.population > 0]
+    rows = row_of(np.array([city.latitude for city in kept], np.float32))
+    order = np.lexsort((np.array([city.longitude for city in kept], np.float32), rows))
+    return [kept[i] for i in order]
+
+
+def _columns(
+    cities: Sequence[sources.RawCity], countries: dict[str, int], regions: dict[str, int]
+) -> Columns:
+    return {
+        "latitude": np.array([city.latitude for city in cities], np.float32),
+        "longitude": np.array([city.longitude for city in cities], np.float32),
+        "population": np.array([city.population for city in cities], np.int32),
+        "country": np.array([countries[city.country_code] for city in cities], np.int16),
+        "region": np.array([regions.get(city.region_code, -1) for city in cities], np.int16),
+    }
+
+
+def _store_arrays(
+    db: sqlite3.Connection, columns: Columns, cities: Sequence[sources.RawCity]
+) -> None:
+    encoded = [city.name.encode() for city in cities]
+    ends = np.cumsum([len(name) for name in encoded]).astype(np.uint32)
+    of_zone: dict[str, set[int]] = {}
+    for city, country in zip(cities, columns["country"].tolist(), strict=True):
+        of_zone.setdefault(city.zone, set()).add(country)
+    zones = {zone: sorted(numbers) for zone, numbers in sorted(of_zone.items())}
+    rows = [(key, array.dtype.str, array.tobytes()) for key, array in sorted(columns.items())]
+    rows.append(("name_ends", ends.dtype.str, ends.tobytes()))
+    rows.append(("names", "utf-8", b"".join(encoded)))
+    rows.append(("zones", "json", json.dumps(zones).encode()))
+    db.executemany("INSERT INTO array VALUES (?, ?, ?)", rows)
+
+
+def _store_countries(
+    db: sqlite3.Connection, columns: Columns, countries: Sequence[sources.RawCountry]
+) -> None:
+    circles = _circles(columns, columns["country"], len(countries))
+    db.executemany(
+        "INSERT INTO country VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (number, country.code, country.name, *circles[number][:3], country.population)
+            for number, country in enumerate(countries)
+        ),
+    )
+
+
+def _store_regions(
+    db: sqlite3.Connection,
+    columns: Columns,
+    regions: Sequence[sources.RawRegion],
+    countries: dict[str, int],
+) -> None:
+    circles = _circles(columns, columns["region"], len(regions))
+    rows = (
+        (number, countries.get(region.code[:2], -1), region.code, region.name, *circles[number])
+        for number, region in enumerate(regions)
+    )
+    db.executemany("INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _circles(
+    columns: Columns, groups: npt.NDArray[Any], num_groups: int
+) -> list[tuple[float | None, float | None, float | None, int]]:
+    """Per group of cities: centre of population, radius that holds 95 % of them, people."""
+    points = unit_vectors(columns["latitude"], columns["longitude"])
+    result: list[tuple[float | None, float | None, float | None, int]] = []
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(num_groups + 1))
+    for group in range(num_groups):
+        members = order[starts[group] : starts[group + 1]]
+        if not members.size:
+            result.append((None, None, None, 0))
+            continue
+        people = columns["population"][members].astype(np.float64)
+        x, y, z = people @ points[members]
+        latitude = float(np.degrees(np.arctan2(z, np.hypot(x, y))))
+        longitude = float(np.degrees(np.arctan2(y, x)))
+        away = haversine_km(
+            latitude, longitude, columns["latitude"][members], columns["longitude"][members]
+        )
+        result.append((latitude, longitude, float(np.quantile(away, 0.95)), int(people.sum())))
+    return result
+
+
+def _names(
+    countries: Sequence[sources.RawCountry],
+    regions: Sequence[sources.RawRegion],
+    cities: Sequence[sources.RawCity],
+) -> Iterator[tuple[NameKey, int]]:
+    """Every kept name and whether it is the area's main one."""
+    for number, country in enumerate(countries):
+        yield from _folded(country.name, country.others, COUNTRY, number)
+    for number, region in enumerate(regions):
+        yield from _folded(region.name, region.others, REGION, number)
+    for number, city in enumerate(cities):
+        yield from _folded(city.name, _kept(city), CITY, number)
+
+
+def _folded(
+    name: str, others: Iterable[str], kind: int, number: int
+) -> Iterator[tuple[NameKey, int]]:
+    yield (fold(name), kind, number), 1
+    for key in {fold(other) for other in others}:
+        if key:
+            yield (key, kind, number), 0
+
+
+def _kept(city: sources.RawCity) -> Iterator[str]:
+    """Alternate names worth keeping: no airport codes, no machine transliterations, and scripts
+    that someone may type for a place of this size."""
+    for name in city.others:
+        if len(name) < 2 or not name[0].isalpha() or "," in name or "،" in name:
+            continue
+        if name.isascii():
+            if name[0].islower() or (name.isupper() and len(name) <= 4):
+                continue
+        elif not _worth_script(max(name), city):
+            continue
+        yield name
+
+
+def _worth_script(char: str, city: sources.RawCity) -> bool:
+    if char < "\u0250" or "\u1e00" <= char < "\u2070" or city.population >= _CITY:
+        return True  # Latin with accents, or a city
+    east_asian = "\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3"
+    if east_asian:
+        return city.country_code in _EAST_ASIA or city.population >= _SMALL_TOWN
+    return city.population >= _SMALL_TOWN

