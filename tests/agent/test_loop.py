@@ -141,7 +141,7 @@ def test_an_answer_that_the_tool_refuses_can_be_mended_once_at_the_end(
     play: Callable[..., Any],
 ) -> None:
     wrong = ToolCall("submit_answer", {"photos": ["zzzzz"]})
-    agent, model = play(*finds(1), wrong, SUBMIT, max_turns=1)
+    agent, _ = play(*finds(1), wrong, SUBMIT, max_turns=1)
     assert agent.ask("q").uids == ("aaaaa",)
     agent, _model = play(
         *finds(1), wrong, ToolCall("submit_answer", {"photos": ["y"]}), max_turns=1
