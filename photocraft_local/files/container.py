@@ -1,0 +1,39 @@
+"""The header that every container reader hands on. Knows nothing of what the tags mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from photocraft_local.files.tiff import Directories, parse_block
+
+
+@dataclass(slots=True)
+class Header:
+    """A picture's header. ``width`` and ``height`` are those of the stored pixels.
+
+    ``turned`` is the orientation (1–8) that the container itself states, which makes EXIF's
+    void (HEIF: 1, the decoder hands out turned pixels; AVIF: the container's); 0 if none.
+    """
+
+    format: str
+    width: int = 0
+    height: int = 0
+    turned: int = 0
+    exif: Directories | None = None
+    xmp: bytes = b""
+    channels: int = 0
+    progressive: bool = False
+    icc_at: list[tuple[int, int]] = field(default_factory=list)  # (offset, length) of pieces
+    flags: list[str] = field(default_factory=list)
+
+    def add_exif(self, block: bytes) -> None:
+        """Read an EXIF block; the first readable one counts."""
+        if self.exif is not None:
+            return
+        self.exif = parse_block(block)
+        if self.exif is None and block.strip(b"\0"):
+            self.add_flag("unreadable-exif")
+
+    def add_flag(self, flag: str) -> None:
+        if flag not in self.flags:
+            self.flags.append(flag)

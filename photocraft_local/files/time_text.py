@@ -1,0 +1,123 @@
+"""Text → date and time as cameras, editors and file names write them.
+
+Owns the accepted spellings and the dates that mean "the clock was never set". Knows nothing of
+fields, their order or files.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+_STAMP: Final = re.compile(
+    r"(\d{4})[:\-/. ](\d{1,2})[:\-/. ](\d{1,2})"
+    r"(?:[T:, ]+(\d{1,2})[:.](\d{1,2})(?:[:.](\d{1,2})(?:[.,](\d+))?)?"
+    r"\s*([AP]M)?\s*(Z|UTC|GMT|[+\-−]\s?\d{1,2}:?(?:\d{2})?)?)?",
+    re.IGNORECASE,
+)
+_COMMON: Final = re.compile(r"(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)")
+_OFFSET: Final = re.compile(r"([+\-−])\s?(\d{1,2}):?(\d{2})?")
+_FIRST_PHOTO_YEAR: Final = 1826
+_NEVER_SET: Final = frozenset([datetime(1970, 1, 1), datetime(1904, 1, 1)])
+# Clocks that start anew after the battery was out; people also write round years for scans, so
+# these count when nothing better is there.
+_FACTORY: Final = frozenset([datetime(1980, 1, 1), datetime(2000, 1, 1), datetime(2002, 12, 8, 12)])
+
+_NAME_STAMP: Final = re.compile(
+    rb"(?<!\d)((?:19|20)\d\d)([-_.: ]?)(0[1-9]|1[0-2])\2([0-3]\d)"
+    rb"(?:(?:[-_T., ]|\s*(?:at|um|\xc3\xa0|a las)\s*){1,3}"
+    rb"([0-2]\d)([-_.:h ]?)([0-5]\d)(?:\6([0-5]\d)(\d{3})?)?(?:\s*([AaPp])\.?[Mm])?)?(?!\d)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A wall clock and its UTC offset in minutes where the text states one."""
+
+    local: datetime
+    offset_minutes: int | None = None
+    day_only: bool = False
+    factory: bool = False  # what a clock that was never set would write
+
+
+def parse_stamp(stamp: str, *, fraction: str = "", offset: str = "") -> Moment | None:
+    """A date-time such as ``2025:01:14 18:31:30+0000`` or ``2015-06-29T18:19:12+01:00``.
+
+    ``fraction`` (SubSecTime) and ``offset`` (OffsetTime) are the fields beside it; what stands
+    in the text itself wins. None for blanks, zeros and dates that do not exist.
+    """
+    common = _COMMON.fullmatch(stamp)
+    moment = _moment(*map(int, common.groups())) if common else _loose(stamp)
+    if moment is None or moment.day_only:
+        return moment
+    local = moment.local
+    if fraction.isdecimal() and not local.microsecond:
+        local = local.replace(microsecond=int(f"{fraction:0<6.6}"))
+    minutes = moment.offset_minutes if moment.offset_minutes is not None else parse_offset(offset)
+    return replace(moment, local=local, offset_minutes=minutes)
+
+
+def parse_offset(words: str) -> int | None:
+    """``+02:00``, ``-0430``, ``Z`` → minutes; None for blanks and impossible values."""
+    words = words.strip().upper()
+    if words in ("Z", "UTC", "GMT"):
+        return 0
+    match = _OFFSET.fullmatch(words)
+    if not match:
+        return None
+    minutes = int(match[2]) * 60 + int(match[3] or 0)
+    if minutes > 14 * 60 or int(match[3] or 0) > 59:
+        return None
+    return -minutes if match[1] in ("-", "−") else minutes
+
+
+def parse_name(name: bytes, *, latest: datetime) -> Moment | None:
+    """The time in a file's name: ``IMG_20210614_103100``, ``2021-06-14 10.31.00``,
+    ``IMG-20210614-WA0001`` (day only). Years before 1990 and times after ``latest`` are numbers
+    that only look like dates."""
+    for match in _NAME_STAMP.finditer(name):
+        year, _, month, day, hour, _, minute, second, millis, half = match.groups()
+        clock = (int(hour), int(minute), int(second or 0)) if hour else None
+        if clock and half:
+            clock = (clock[0] % 12 + (12 if half in b"Pp" else 0), *clock[1:])
+        moment = _moment(int(year), int(month), int(day), *(clock or ()))
+        if moment and moment.local.year >= 1990 and moment.local <= latest:
+            extra = timedelta(milliseconds=int(millis or 0))
+            return replace(moment, local=moment.local + extra, day_only=clock is None)
+    return None
+
+
+def _loose(stamp: str) -> Moment | None:
+    match = _STAMP.match(stamp.strip())
+    if not match:
+        return None
+    year, month, day, hour, minute, second, fraction, half, offset = match.groups()
+    if hour is None:
+        moment = _moment(int(year), int(month), int(day))
+        return moment and replace(moment, day_only=True)
+    hours = int(hour)
+    if half and 1 <= hours <= 12:
+        hours = hours % 12 + (12 if half in "Pp" or half.upper() == "PM" else 0)
+    moment = _moment(int(year), int(month), int(day), hours, int(minute), int(second or 0))
+    if moment is None:
+        return None
+    local = moment.local.replace(microsecond=int(f"{fraction or '0':0<6.6}"))
+    return replace(moment, local=local, offset_minutes=parse_offset(offset) if offset else None)
+
+
+def _moment(
+    year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0
+) -> Moment | None:
+    if year < _FIRST_PHOTO_YEAR:
+        return None
+    try:
+        local = datetime(
+            year, month, day, hour, minute, min(second, 59) if second == 60 else second
+        )
+    except ValueError:
+        return None
+    if local in _NEVER_SET:
+        return None
+    return Moment(local, factory=local in _FACTORY)
