@@ -4,7 +4,7 @@
     ├── UsageError              a wrong option, argument or combination (exit code 2)
     ├── SettingsError           a bad settings file or PHOTOCRAFT_* variable (2)
     ├── MissingExtraError       an engine is not installed; names the extra (3)
-    ├── PhotoError              one file cannot be used; it is skipped and reported
+    ├── PhotoError              one file cannot be used; it is skipped and reported (2)
     │   ├── UnsupportedFormat   not a picture this package reads
     │   ├── UnreadablePhoto     a picture, but broken or not permitted
     │   └── PictureTooLarge     the header states more pixels than the limit
@@ -15,6 +15,7 @@
     │   ├── LibraryTooNew       written by a newer version
     │   └── StorageFull         no space left; nothing stored was lost
     ├── EncoderError            an encoder folder or model that cannot be used (5)
+    │   └── NoVectors           nothing is embedded with this encoder yet
     ├── SearchError             a search that cannot be run as asked (2)
     │   ├── FilterSyntaxError   a filter expression, with position and hint
     │   ├── TimeWordsError      words or dates that are no time
@@ -35,7 +36,7 @@ from __future__ import annotations
 class PhotocraftError(Exception):
     """Base of all errors that the package raises on purpose."""
 
-    exit_code = 1
+    exit_code = 70
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -68,6 +69,7 @@ class MissingExtraError(PhotocraftError):
 class PhotoError(PhotocraftError):
     """One file cannot be used. ``reason`` is a short stable code for reports."""
 
+    exit_code = 2
     reason = "unreadable"
 
 
@@ -109,6 +111,10 @@ class StorageFull(LibraryError):
 
 class EncoderError(PhotocraftError):
     exit_code = 5
+
+
+class NoVectors(EncoderError):
+    pass
 
 
 class SearchError(PhotocraftError):
