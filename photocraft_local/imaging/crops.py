@@ -17,11 +17,15 @@ from photocraft_local.imaging.pictures import Pixels, fitted
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a model gets to see, and the size in pixels of what it is a view of."""
+    """What a model gets to see, and the size in pixels of what it is a view of.
+
+    ``content`` is where the picture lies in it; the rest is padding.
+    """
 
     pixels: Pixels
     source_width: int
     source_height: int
+    content: Box
 
     @property
     def width(self) -> int:
@@ -43,7 +47,7 @@ def model_view(pixels: Pixels, *, longest: int = MAX_SIDE, at_least: int = COMFO
     """The picture with sides within 28…2048 px and no aspect above 200:1."""
     height, width = pixels.shape[:2]
     fit = fit_for_model(width, height, longest=longest, at_least=at_least)
-    return View(fitted(pixels, fit), width, height)
+    return View(fitted(pixels, fit), width, height, fit.content)
 
 
 def crop_view(path: bytes, box: Box, *, max_pixels: int = 300_000_000) -> View:
@@ -61,4 +65,5 @@ def photo_view(path: bytes, *, longest: int, max_pixels: int = 300_000_000) -> V
     """
     decoded = decode_upright(path, short_side=longest, max_pixels=max_pixels)
     fit = fit_for_model(decoded.width, decoded.height, longest=longest, at_least=0)
-    return View(fitted(decoded.pixels, fit), decoded.width, decoded.height)
+    pixels = fitted(decoded.pixels, fit)
+    return View(pixels, decoded.width, decoded.height, fit.content)

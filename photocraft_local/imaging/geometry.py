@@ -36,9 +36,13 @@ class Box:
         """First row below the box."""
         return self.y + self.height
 
-    def as_tuple(self) -> tuple[int, int, int, int]:
-        """(x, y, width, height)."""
-        return (self.x, self.y, self.width, self.height)
+    @classmethod
+    def from_corners(cls, left: int, top: int, right: int, bottom: int) -> Box:
+        return cls(left, top, right - left, bottom - top)
+
+    def corners(self) -> tuple[int, int, int, int]:
+        """(left, top, right, bottom), the last two outside the box."""
+        return (self.x, self.y, self.right, self.bottom)
 
     def moved(self, dx: int, dy: int) -> Box:
         return Box(self.x + dx, self.y + dy, self.width, self.height)
@@ -75,6 +79,13 @@ class Fit:
     height: int
     canvas_width: int
     canvas_height: int
+
+    @property
+    def content(self) -> Box:
+        """Where the picture lies on the canvas."""
+        left = (self.canvas_width - self.width) // 2
+        top = (self.canvas_height - self.height) // 2
+        return Box(left, top, self.width, self.height)
 
     @property
     def padded(self) -> bool:

@@ -37,9 +37,8 @@ def fitted(pixels: Pixels, fit: Fit) -> Pixels:
         return content
     canvas = np.empty((fit.canvas_height, fit.canvas_width, 3), dtype=np.uint8)
     canvas[:] = _PADDING
-    top = (fit.canvas_height - fit.height) // 2
-    left = (fit.canvas_width - fit.width) // 2
-    canvas[top : top + fit.height, left : left + fit.width] = content
+    at = fit.content
+    canvas[at.y : at.bottom, at.x : at.right] = content
     return canvas
 
 

@@ -1,0 +1,148 @@
+"""One stated condition against given photos: what was checked, what each photo says, whether
+it holds.
+
+Time and filter conditions are decided exactly; a look by its calibrated score against the
+cut-off, or by what the model says it saw. Knows nothing of how an answer is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from photocraft_local.records import Evidence, Json, Photo
+from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.format import safe_text, score_value, time_text
+from photocraft_local.tools.scope import filtered, when_expression
+
+_LONGEST = 300  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A condition of the question and how it is to be checked."""
+
+    constraint: str
+    anchors: tuple[str, ...]
+    checks: Mapping[str, Any]  # of when, where, text, not_text, seen
+
+
+def check(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dict[str, list[Evidence]]:
+    """UID → one piece of evidence for each check of the claim."""
+    found: dict[str, list[Evidence]] = {photo.uid: [] for photo in photos}
+    for part in _parts(context, claim, photos):
+        for uid, evidence in part.items():
+            found[uid].append(evidence)
+    return found
+
+
+def _parts(
+    context: ToolContext, claim: Claim, photos: Sequence[Photo]
+) -> Iterator[dict[str, Evidence]]:
+    checks = claim.checks
+    if "when" in checks:
+        expression, _ = when_expression(context, checks["when"])
+        yield _passing(context, claim, expression, photos)
+    if "where" in checks:
+        yield _passing(context, claim, checks["where"], photos)
+    if "text" in checks or "not_text" in checks:
+        yield _looking(context, claim, photos)
+    elif "seen" in checks:
+        yield {
+            photo.uid: _piece(claim, "seen in the picture", checks["seen"], True)
+            for photo in photos
+        }
+
+
+def _passing(
+    context: ToolContext, claim: Claim, expression: str, photos: Sequence[Photo]
+) -> dict[str, Evidence]:
+    selection = filtered(context, expression)
+    passing = set(selection.photo_ids().tolist())
+    return {
+        photo.uid: _piece(claim, selection.echo, _facts(photo), photo.photo_id in passing)
+        for photo in photos
+    }
+
+
+def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dict[str, Evidence]:
+    """By score; what the model saw outweighs it, since the encoder is the weaker judge."""
+    if not photos:
+        return {}
+    from photocraft_local.search.searcher import Query
+
+    text, unwanted = claim.checks.get("text", ""), tuple(claim.checks.get("not_text", ()))
+    result = context.searcher.search(
+        Query(
+            text=text,
+            not_text=unwanted,
+            selection=context.catalog.select([photo.uid for photo in photos]),
+            top_k=len(photos),
+        )
+    )
+    scores = {hit.uid: hit.score for hit in result.hits}
+    rule = f"looks like {text!r}" if text else "looks of the photo"
+    rule += f" and not like {', '.join(map(repr, unwanted))}" if unwanted else ""
+    rule += f": score at least {score_value(result.cutoff)}"
+    seen = claim.checks.get("seen", "")
+    return {
+        photo.uid: _piece(
+            claim,
+            rule + (", or seen in the picture" if seen else ""),
+            seen or _score_text(scores.get(photo.uid)),
+            bool(seen) or scores.get(photo.uid, -1e9) >= result.cutoff,
+            scores.get(photo.uid),
+            result.cutoff,
+        )
+        for photo in photos
+    }
+
+
+def _piece(
+    claim: Claim,
+    rule: str,
+    value: str,
+    met: bool,
+    score: float | None = None,
+    threshold: float | None = None,
+) -> Evidence:
+    return Evidence(
+        constraint=safe_text(claim.constraint, _LONGEST),
+        rule=safe_text(rule, _LONGEST),
+        value=safe_text(value, _LONGEST),
+        met=met,
+        score=None if score is None else score_value(score),
+        threshold=None if threshold is None else score_value(threshold),
+        anchors=claim.anchors,
+    )
+
+
+def _facts(photo: Photo) -> str:
+    time = time_text(photo.taken.local if photo.taken else None)
+    place = photo.place.address() if photo.place else "no place"
+    if photo.place is None and photo.location is not None:
+        place = f"{photo.location.latitude:.5f}, {photo.location.longitude:.5f}"
+    return f"{'no time' if time == '-' else time}; {place}; {photo.camera or 'no camera'}"
+
+
+def _score_text(score: float | None) -> str:
+    return "not embedded yet" if score is None else f"score {score_value(score)}"
+
+
+def as_json(evidence: Evidence) -> dict[str, Json]:
+    """All fields; score and threshold only where there is a score."""
+    row: dict[str, Json] = {
+        "constraint": evidence.constraint,
+        "rule": evidence.rule,
+        "value": evidence.value,
+        "met": evidence.met,
+        "anchors": list(evidence.anchors),
+    }
+    if evidence.score is not None:
+        row |= {"score": evidence.score, "threshold": evidence.threshold}
+    return row
+
+
+def from_json(row: Mapping[str, Json]) -> Evidence:
+    return Evidence(**{**row, "anchors": tuple(row["anchors"])})

@@ -1,0 +1,51 @@
+"""fetch_image: one picture at higher resolution, without a label strip."""
+
+from __future__ import annotations
+
+from photocraft_local.imaging.crops import photo_view
+from photocraft_local.imaging.pictures import jpeg_bytes
+from photocraft_local.records import Json, Observation
+from photocraft_local.tools import schema
+from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.photos import source
+from photocraft_local.tools.ports import Arguments
+
+_LONGEST = {"normal": 1024, "high": 2048}  # px of the longer side
+
+
+class FetchImage:
+    name = "fetch_image"
+    description = (
+        "Look at one photo or crop in more detail. normal: longer side up to 1024 pixels, "
+        "high: up to 2048. The result gives the size of the original in pixels: coordinates "
+        "for zoom_in are counted in the original, so multiply what you read off the shown "
+        "picture by 'scale'."
+    )
+    parameters = schema.arguments(
+        "uid",
+        uid=schema.uid("The photo or crop, e.g. p7k3mq or p7k3mq.c1."),
+        detail=schema.choice("normal (default) or high.", tuple(_LONGEST)),
+    )
+
+    def run(self, arguments: Arguments, context: ToolContext) -> Observation:
+        shown = source(context, arguments["uid"])
+        view = photo_view(
+            shown.path,
+            longest=_LONGEST[arguments.get("detail", "normal")],
+            max_pixels=context.settings.max_pixels,
+        )
+        width, height = shown.original_size() or (view.source_width, view.source_height)
+        data: dict[str, Json] = {
+            "uid": shown.uid,
+            "original": {"width": width, "height": height},
+            "shown": {"width": view.width, "height": view.height},
+            "scale": round(max(width, height) / max(view.content.width, view.content.height), 3),
+        }
+        if (view.content.width, view.content.height) != (view.width, view.height):
+            data["padding"] = {"left": view.content.x, "top": view.content.y}
+        return Observation(
+            self.name,
+            data=data,
+            images=((shown.uid, jpeg_bytes(view.pixels)),),
+            brief=f"looked at {shown.uid} at {view.width}x{view.height}",
+        )

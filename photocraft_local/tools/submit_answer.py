@@ -1,0 +1,160 @@
+"""submit_answer: the exact set that answers the question, checked against its conditions first.
+
+A photo that breaks a condition keeps the whole answer from being accepted. Knows nothing of
+how the loop ends an episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from photocraft_local.errors import UsageError
+from photocraft_local.records import Answer, Evidence, Json, Observation, Photo
+from photocraft_local.tools import evidence, schema
+from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.format import counted, safe_text
+from photocraft_local.tools.photos import known_photos
+from photocraft_local.tools.ports import Arguments
+
+_MOST_LISTED = 20
+_CHECKS = ("when", "where", "text", "not_text", "seen")
+
+_CLAIM = schema.arguments(
+    "constraint",
+    constraint=schema.words("The condition in the question's own words.", longest=500),
+    when=schema.WHEN,
+    where=schema.WHERE,
+    text=schema.words("What must be seen; checked by score against the cut-off."),
+    not_text=schema.many(
+        schema.words("One thing that must not be seen.", longest=200),
+        "What must not be seen; checked by score.",
+        most=8,
+    ),
+    seen=schema.words("What you saw in the pictures with your own eyes; outweighs the score."),
+    photos=schema.uids("Those photos of the answer that this is about; default: all.", most=1000),
+    anchors=schema.uids("Photos by which the condition was found, e.g. the birthday cake."),
+)
+
+
+class SubmitAnswer:
+    name = "submit_answer"
+    description = (
+        "Give the answer and end. photos: exactly the photos that fulfil the question, no more "
+        "and no fewer; an empty list if none does. Or set: a saved set. evidence: one entry "
+        "for each condition of the question with a check (when, where, text, not_text, seen) "
+        "that every photo must pass; it is verified now, and an answer that breaks a condition "
+        "is refused with the photos and values, so that you can mend it. text answers 'how "
+        "many', 'when' or 'what does the sign say', or tells why there is no photo."
+    )
+    parameters = schema.arguments(
+        "evidence",
+        photos=schema.uids("The answer; crops count as their photo.", least=0, most=1000),
+        set=schema.set_name("A saved set that is the answer, instead of photos."),
+        text=schema.words("The answer in words.", longest=4000),
+        evidence=schema.many(
+            _CLAIM, "Conditions of the question and how they are met.", least=0, most=32
+        ),
+    )
+
+    def run(self, arguments: Arguments, context: ToolContext) -> Observation:
+        photos = _answered(arguments, context)
+        found = _verified(arguments["evidence"], context, photos)
+        unmet = [
+            {"uid": uid, **evidence.as_json(piece)}
+            for uid, pieces in found.items()
+            for piece in pieces
+            if not piece.met
+        ]
+        if unmet:
+            return _refused(self.name, unmet)
+        data: dict[str, Json] = {
+            "accepted": True,
+            "count": len(photos),
+            "photos": [photo.uid for photo in photos],
+            "evidence": {
+                uid: [evidence.as_json(piece) for piece in pieces] for uid, pieces in found.items()
+            },
+            "text": safe_text(arguments.get("text", ""), 4000),
+        }
+        conditions = counted(len(arguments["evidence"]), "condition")
+        brief = f"answered with {counted(len(photos), 'photo')}; {conditions} verified"
+        return Observation(self.name, data=data, brief=brief)
+
+
+def answer_of(observation: Observation) -> Answer:
+    """The Answer of an accepted submission. ValueError for a refused one."""
+    data = observation.data
+    if not observation.ok or not data.get("accepted"):
+        raise ValueError("this answer was not accepted")
+    pieces = {
+        uid: tuple(evidence.from_json(row) for row in rows)
+        for uid, rows in data["evidence"].items()
+    }
+    return Answer(tuple(data["photos"]), evidence=pieces, text=data["text"])
+
+
+def _answered(arguments: Arguments, context: ToolContext) -> list[Photo]:
+    if ("photos" in arguments) == ("set" in arguments):
+        raise UsageError(
+            "give either photos or set, not both and not neither",
+            hint="photos: [] says that no photo fulfils the question",
+        )
+    uids = arguments["photos"] if "photos" in arguments else context.sets.get(arguments["set"]).uids
+    photos = known_photos(context, uids)
+    if photos and not arguments["evidence"]:
+        raise UsageError(
+            "an answer with photos needs evidence",
+            hint="give one entry for each condition of the question, with when, where, text, "
+            "not_text or seen",
+        )
+    return photos
+
+
+def _verified(
+    claims: list[Mapping[str, Any]], context: ToolContext, photos: list[Photo]
+) -> dict[str, list[Evidence]]:
+    """UID → evidence for all claims, in the order of the answer."""
+    found: dict[str, list[Evidence]] = {photo.uid: [] for photo in photos}
+    for claim in claims:
+        checks = {key: claim[key] for key in _CHECKS if key in claim}
+        if not checks:
+            raise UsageError(
+                f"the condition {safe_text(claim['constraint'])!r} comes without a check",
+                hint="add when, where, text, not_text or seen to it",
+            )
+        anchors = tuple(photo.uid for photo in known_photos(context, claim.get("anchors", ())))
+        concerned = _concerned(claim, context, photos)
+        stated = evidence.Claim(claim["constraint"], anchors, checks)
+        for uid, pieces in evidence.check(context, stated, concerned).items():
+            found[uid] += pieces
+    return found
+
+
+def _concerned(claim: Mapping[str, Any], context: ToolContext, photos: list[Photo]) -> list[Photo]:
+    if "photos" not in claim:
+        return photos
+    answered = {photo.uid for photo in photos}
+    concerned = known_photos(context, claim["photos"])
+    strangers = [photo.uid for photo in concerned if photo.uid not in answered]
+    if strangers:
+        raise UsageError(
+            f"evidence for {', '.join(strangers)}, which the answer does not hold",
+            hint="add the photos to the answer, or name them as anchors",
+        )
+    return concerned
+
+
+def _refused(tool: str, unmet: list[dict[str, Json]]) -> Observation:
+    uids = list(dict.fromkeys(str(row["uid"]) for row in unmet))
+    data: dict[str, Json] = {"accepted": False, "unmet": unmet[:_MOST_LISTED]}
+    if len(unmet) > _MOST_LISTED:
+        data["unmet_not_listed"] = len(unmet) - _MOST_LISTED
+    data["unmet_photos"] = uids
+    return Observation(
+        tool,
+        data=data,
+        error=f"not accepted: {counted(len(uids), 'photo')} of the answer break a condition; "
+        "leave them out, correct the condition, or look at them and state in seen what you saw",
+        brief=f"refused: {counted(len(uids), 'photo')} break a condition",
+    )
