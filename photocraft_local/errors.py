@@ -24,7 +24,8 @@
     │   └── UnknownSet          a named set that was never saved
     └── AgentError              an episode that cannot go on (6)
         ├── ModelError          the backbone failed
-        └── MalformedCall       a tool call that breaks its schema; goes back to the model
+        ├── MalformedCall       a tool call that breaks its schema; goes back to the model
+        └── QuestionNotUnderstood   a form of question that is not answered (2)
 
 Every error carries ``hint``: what the person can do about it. The command line prints
 ``error: <message>`` and ``hint: <hint>`` and exits with ``exit_code``; no traceback.
@@ -155,3 +156,9 @@ class ModelError(AgentError):
 
 class MalformedCall(AgentError):
     pass
+
+
+class QuestionNotUnderstood(AgentError):
+    """The hint gives questions that work."""
+
+    exit_code = 2
