@@ -55,6 +55,12 @@ class SubmitAnswer:
         evidence=schema.many(
             _CLAIM, "Conditions of the question and how they are met.", least=0, most=32
         ),
+        not_used=schema.many(
+            schema.words("Words of the question, and why they had no effect.", longest=500),
+            "What of the question you could not use; the person is told.",
+            least=0,
+            most=64,
+        ),
     )
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
@@ -77,6 +83,8 @@ class SubmitAnswer:
             },
             "text": safe_text(arguments.get("text", ""), 4000),
         }
+        if arguments.get("not_used"):
+            data["not_used"] = [safe_text(words, 500) for words in arguments["not_used"]]
         conditions = counted(len(arguments["evidence"]), "condition")
         brief = f"answered with {counted(len(photos), 'photo')}; {conditions} verified"
         return Observation(self.name, data=data, brief=brief)
@@ -91,7 +99,12 @@ def answer_of(observation: Observation) -> Answer:
         uid: tuple(evidence.from_json(row) for row in rows)
         for uid, rows in data["evidence"].items()
     }
-    return Answer(tuple(data["photos"]), evidence=pieces, text=data["text"])
+    return Answer(
+        tuple(data["photos"]),
+        evidence=pieces,
+        text=data["text"],
+        not_understood=tuple(data.get("not_used", ())),
+    )
 
 
 def _answered(arguments: Arguments, context: ToolContext) -> list[Photo]:
