@@ -1,0 +1,113 @@
+"""What each image class means in the sentence space: two linear maps, made once from texts.
+
+ConSE (Norouzi et al. 2013) sends class probabilities to the mean of the classes' sentence
+vectors. A class's vector mixes its name, its description and hand-written everyday words
+(data/scenes.tsv). Beside it, a ridge regression from the classifier's weight rows to the same
+vectors sends the features themselves; it keeps what the softmax throws away.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.embeddings.labels import sources
+from photocraft_local.embeddings.labels.sentences import SentenceModel
+from photocraft_local.errors import EncoderError
+
+NUM_CLASSES = 1000
+_SCENE_WEIGHT = 0.5  # of the everyday words, beside 1 for name and 1 for description
+_RIDGE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSpace:
+    """All that sends evidence and features into the space, and texts beside them."""
+
+    mean: NDArray[np.float32]  # (384,) of the class vectors; taken off every text
+    classes: NDArray[np.float32]  # (1000, 384), centred
+    ridge: NDArray[np.float32]  # (1280, 384)
+
+
+def read_scenes() -> dict[int, list[str]]:
+    """Class number → everyday words, from data/scenes.tsv."""
+    words: dict[int, list[str]] = {}
+    for line in data_text("scenes.tsv").splitlines():
+        if line and not line.startswith("#"):
+            numbers, phrase = line.split("\t")
+            for number in _numbers(numbers):
+                words.setdefault(number, []).append(phrase)
+    return words
+
+
+def data_text(name: str) -> str:
+    """A file of the data folder."""
+    return (resources.files(__package__) / "data" / name).read_text("utf-8")
+
+
+def _numbers(text: str) -> list[int]:
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def build_label_space(model: SentenceModel, weights: Mapping[str, NDArray[Any]]) -> LabelSpace:
+    """Embeds some 2,300 texts and solves the ridge regression; about 10 CPU seconds."""
+    vectors = _class_vectors(model)
+    mean = vectors.mean(axis=0)
+    classes = vectors - mean
+    rows = weights["_fc.weight"].astype(np.float64)
+    rows = rows - rows.mean(axis=0)
+    gram = rows.T @ rows + _RIDGE * np.eye(rows.shape[1])
+    ridge = np.linalg.solve(gram, rows.T @ classes.astype(np.float64))
+    return LabelSpace(mean, classes, ridge.astype(np.float32))
+
+
+def _class_vectors(model: SentenceModel) -> NDArray[np.float32]:
+    names, descriptions = _class_texts()
+    scenes = read_scenes()
+    phrases = sorted({phrase for words in scenes.values() for phrase in words})
+    phrase_vectors = dict(zip(phrases, model.embed_all(phrases), strict=True))
+    total = model.embed_all([f"a photo of a {name}" for name in names])
+    total += model.embed_all(
+        [f"{name}: {text}" for name, text in zip(names, descriptions, strict=True)]
+    )
+    for number, words in scenes.items():
+        total[number] += _SCENE_WEIGHT * unit(sum(phrase_vectors[word] for word in words))
+    return unit(total)
+
+
+def _class_texts() -> tuple[list[str], list[str]]:
+    """Name and first descriptive sentence of each class."""
+    names = json.loads(sources.CLASS_NAMES.checked().read_bytes())
+    texts = json.loads(sources.CLASS_TEXTS.checked().read_bytes())
+    if len(names) != NUM_CLASSES:
+        raise EncoderError(f"{len(names)} class names instead of {NUM_CLASSES}")
+    described = [texts.get(str(number), {}).get("description", "") for number in range(len(names))]
+    return names, [text.split(". ")[0] for text in described]
+
+
+def class_lexicon() -> list[str]:
+    """Every English word of the class texts, sorted; some 10,000."""
+    texts = json.loads(sources.CLASS_TEXTS.checked().read_bytes())
+    words: set[str] = set()
+    for entry in texts.values():
+        for text in (*entry["name"], entry.get("description", ""), entry.get("guidelines", "")):
+            words |= set(re.findall("[a-z]+", text.lower()))
+    return sorted(words)
+
+
+def unit(vectors: Any) -> NDArray[np.float32]:
+    """Rows (or the one vector) scaled to unit length; zero stays zero."""
+    array = np.asarray(vectors, np.float32)
+    norms = np.linalg.norm(array, axis=-1, keepdims=True)
+    return np.asarray(array / np.maximum(norms, 1e-9), np.float32)
