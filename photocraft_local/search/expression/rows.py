@@ -1,0 +1,229 @@
+"""Typed tree → rows of time-sorted columns.
+
+A conjunction first narrows the span of rows by time with two binary searches, then looks at the
+other conditions inside the span only. Every node gives the rows where it is *true*; what is not
+known about a photo is neither true nor false (see nodes.py on negation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.places.distance import Box, box_around, haversine_km
+from photocraft_local.places.keys import fold
+from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals
+from photocraft_local.search.expression.nodes import (
+    And,
+    Flagged,
+    Has,
+    InArea,
+    InBox,
+    Near,
+    Node,
+    Or,
+    Within,
+    Words,
+)
+from photocraft_local.search.sorted_columns import Mask, SortedColumns, WordColumn
+
+
+class Span(NamedTuple):
+    """Rows ``start:stop`` where ``mask`` holds (all of them if it is None); no row outside."""
+
+    start: int
+    stop: int
+    mask: Mask | None
+
+
+def rows_where(node: Node, columns: SortedColumns) -> NDArray[np.intp]:
+    """The rows that fit, ascending."""
+    start, stop, mask = _span(node, columns, 0, len(columns))
+    if mask is None:
+        return np.arange(start, stop)
+    rows = mask.nonzero()[0]
+    rows += start
+    return rows
+
+
+def _span(node: Node, columns: SortedColumns, start: int, stop: int) -> Span:
+    """The rows of ``start:stop`` where the node is true."""
+    kind = type(node)
+    if kind is And:
+        return _all_of(node, columns, start, stop)  # type: ignore[arg-type]
+    if kind is Within and node.field == "time":  # type: ignore[union-attr]
+        return _between_times(node.intervals, columns, start, stop)  # type: ignore[union-attr]
+    if kind is Or:
+        return _any_of(node, columns, start, stop)  # type: ignore[arg-type]
+    return Span(start, stop, _MASKS[kind](node, columns, slice(start, stop)))
+
+
+def _all_of(node: And, columns: SortedColumns, start: int, stop: int) -> Span:
+    mask: Mask | None = None
+    for part in node.parts:
+        span = _span(part, columns, start, stop)
+        if mask is None:
+            mask = span.mask
+        else:
+            mask = mask[span.start - start : span.stop - start]
+            if span.mask is not None:
+                mask = mask & span.mask
+        start, stop = span.start, span.stop
+        if start >= stop:
+            break
+    return Span(start, stop, mask)
+
+
+def _any_of(node: Or, columns: SortedColumns, start: int, stop: int) -> Span:
+    mask = np.zeros(stop - start, np.bool_)
+    for part in node.parts:
+        span = _span(part, columns, start, stop)
+        inside = slice(span.start - start, span.stop - start)
+        if span.mask is None:
+            mask[inside] = True
+        else:
+            mask[inside] |= span.mask
+    return Span(start, stop, mask)
+
+
+def _between_times(intervals: Intervals, columns: SortedColumns, start: int, stop: int) -> Span:
+    if len(intervals) != 1:
+        spans = [_between_times((one,), columns, start, stop) for one in intervals]
+        mask = np.zeros(stop - start, np.bool_)
+        for span in spans:
+            mask[span.start - start : span.stop - start] = True
+        return Span(start, stop, mask)
+    times = columns.times
+    low, high = intervals[0]
+    first = 0 if low <= LOWEST else int(times.searchsorted(low))
+    last = columns.num_dated if high >= HIGHEST else int(times.searchsorted(high))
+    start = max(start, first)
+    return Span(start, max(start, min(stop, last, columns.num_dated)), None)
+
+
+def _within(node: Within, columns: SortedColumns, rows: slice) -> Mask:
+    values = columns.numbers(node.field)[rows]
+    mask = np.zeros(len(values), np.bool_)
+    for low, high in node.intervals:
+        mask |= (values >= max(low, 0)) & (values < high)
+    return mask
+
+
+def _in_box(node: InBox, columns: SortedColumns, rows: slice) -> Mask:
+    latitude, longitude = columns.latitude[rows], columns.longitude[rows]
+    mask = latitude >= node.south
+    mask &= latitude <= node.north
+    if node.west <= node.east:
+        mask &= longitude >= node.west
+        mask &= longitude <= node.east
+    else:
+        mask &= (longitude >= node.west) | (longitude <= node.east)
+    return _other(mask, columns.located[rows]) if node.negative else mask
+
+
+def _near(node: Near, columns: SortedColumns, rows: slice) -> Mask:
+    mask = _within_km(node.latitude, node.longitude, node.km, columns, rows)
+    return _other(mask, columns.located[rows]) if node.negative else mask
+
+
+def _within_km(
+    latitude: float, longitude: float, km: float, columns: SortedColumns, rows: slice
+) -> Mask:
+    # Edges a hair wider, so that rounding in the box never drops a point of the circle.
+    box = box_around(latitude, longitude, km * (1 + 1e-9) + 1e-6)
+    mask = _box_mask(box, columns, rows)
+    inside = np.flatnonzero(mask)
+    away = haversine_km(
+        latitude, longitude, columns.latitude[rows][inside], columns.longitude[rows][inside]
+    )
+    mask[inside] = away <= km
+    return mask
+
+
+def _box_mask(box: Box, columns: SortedColumns, rows: slice) -> Mask:
+    return _in_box(InBox(*box), columns, rows)
+
+
+def _in_area(node: InArea, columns: SortedColumns, rows: slice) -> Mask:
+    area = node.area
+    if area.kind in ("city", "point"):
+        mask = _within_km(area.latitude, area.longitude, area.radius_km, columns, rows)
+        return _other(mask, columns.located[rows]) if node.negative else mask
+    code = columns.words["country_code"]
+    country = fold(area.country_code)
+    mask = _has_code(code, code.codes_where(lambda word: word == country), rows)
+    if area.kind == "region":
+        region, wanted = columns.words["region"], fold(area.region or area.name)
+        mask &= _has_code(region, region.codes_where(lambda word: word == wanted), rows)
+    return _other(mask, code.codes[rows] > 0) if node.negative else mask
+
+
+def _words(node: Words, columns: SortedColumns, rows: slice) -> Mask:
+    column = columns.words[node.field]
+    mask = _has_code(column, word_codes(node, column), rows)
+    return _other(mask, column.codes[rows] > 0) if node.negative else mask
+
+
+def word_codes(node: Words, column: WordColumn) -> list[int]:
+    """Codes of the words of the column that the condition, taken positively, fits."""
+    if not node.contains:
+        wanted = {fold(value) for value in node.values}
+        return column.codes_where(wanted.__contains__)
+    # Each part between commas must stand in the text as a run of whole words.
+    texts = [[f" {fold(part)} " for part in value.split(",")] for value in node.values]
+    if node.field == "camera":  # "nikon" fits "NIKON D750", and "d75" too
+        texts = [[part.strip() for part in parts] for parts in texts]
+    return column.codes_where(
+        lambda word: any(all(part in f" {word} " for part in parts) for parts in texts)
+    )
+
+
+def _has_code(column: WordColumn, codes: list[int], rows: slice) -> Mask:
+    values = column.codes[rows]
+    if len(codes) == 1:
+        mask: Mask = values == codes[0]
+        return mask
+    table = np.zeros(len(column.words), np.bool_)
+    table[codes] = True
+    return table[values]
+
+
+def _flagged(node: Flagged, columns: SortedColumns, rows: slice) -> Mask:
+    names = columns.flag_names
+    if node.name not in names:
+        return np.full(rows.stop - rows.start, node.negative)
+    mask: Mask = columns.flags[rows] & (1 << names.index(node.name)) != 0
+    return ~mask if node.negative else mask
+
+
+def _has(node: Has, columns: SortedColumns, rows: slice) -> Mask:
+    if node.fact == "time":
+        mask = np.arange(rows.start, rows.stop) < columns.num_dated
+    elif node.fact == "gps":
+        mask = columns.located[rows].copy()
+    else:
+        name = "country" if node.fact == "place" else node.fact
+        mask = columns.words[name].codes[rows] > 0
+    return ~mask if node.negative else mask
+
+
+Evaluate = Callable[[Any, SortedColumns, slice], Mask]
+
+
+def _other(mask: Mask, known: Mask) -> Mask:
+    """NOT: false where the condition holds, and where nothing is known."""
+    return ~mask & known
+
+
+_MASKS: dict[type, Evaluate] = {
+    Within: _within,
+    InBox: _in_box,
+    Near: _near,
+    InArea: _in_area,
+    Words: _words,
+    Flagged: _flagged,
+    Has: _has,
+}
