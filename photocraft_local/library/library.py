@@ -179,6 +179,21 @@ class Library:
             self.flags.reload()
             raise
 
+    def mark_unusable(self, photo_id: int, reason: str, message: str) -> None:
+        """Its pixels cannot be used: out of the photos, into ``skipped``. Inside ``changes``."""
+        self.database.execute(
+            "UPDATE photos SET state = ?, reason = ?, message = ?, event_id = NULL, trip_id = NULL"
+            " WHERE photo_id = ?",
+            (int(PhotoState.UNUSABLE), reason, message, photo_id),
+        )
+
+    def add_flags(self, photo_id: int, words: Iterable[str]) -> None:
+        """Doubts that only decoding showed. Inside ``changes``."""
+        self.database.execute(
+            "UPDATE photos SET flags = flags | ? WHERE photo_id = ?",
+            (self.flags.mask(words), photo_id),
+        )
+
     def refresh_roots(self) -> None:
         """Look again which roots are mounted."""
         self._offline_roots = _offline_roots(self.database)

@@ -25,7 +25,8 @@ class FileState(IntEnum):
 
     PRESENT = 0
     MISSING = 1  # gone from a mounted root
-    OFFLINE = 2  # its root or folder could not be looked into
+    OFFLINE = 2  # the drive that it was on is not there
+    CLOSED = 3  # it or its folder could not be looked into
 
 
 class Role(IntEnum):

@@ -29,7 +29,7 @@ class LibraryStatus:
 
 _SKIPPED = f"""
 SELECT path, reason, message FROM files
-WHERE role = {int(Role.SKIPPED)} AND state != {int(FileState.MISSING)}
+WHERE reason != '' AND state != {int(FileState.MISSING)}
 UNION ALL
 SELECT path, photos.reason, photos.message FROM files JOIN photos USING (photo_id)
 WHERE photos.state = {int(PhotoState.UNUSABLE)} AND role = {int(Role.PHOTO)}
@@ -38,7 +38,8 @@ ORDER BY path"""  # noqa: S608
 
 
 def skipped(database: Database) -> list[Skipped]:
-    """Files that are no photo of the library: unsupported, unreadable, videos, forgotten…"""
+    """Files that are no photo of the library: unsupported, unreadable, videos, forgotten… and
+    known photos that cannot be looked at now."""
     return [Skipped(*row) for row in database.rows(_SKIPPED)]
 
 

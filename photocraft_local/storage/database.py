@@ -90,6 +90,14 @@ class Database:
         except sqlite3.Error as exc:
             raise from_sqlite(exc, self.path) from exc
 
+    def change(self, sql: str, parameters: Parameters = ()) -> int:
+        """Run a change inside a transaction; the number of rows it touched."""
+        self._require_transaction()
+        try:
+            return self._connection.execute(sql, parameters).rowcount
+        except sqlite3.Error as exc:
+            raise from_sqlite(exc, self.path) from exc
+
     def execute_many(self, sql: str, rows: Iterable[Parameters]) -> None:
         self._require_transaction()
         with mapped(self.path):

@@ -1,0 +1,69 @@
+"""One batch of pixels → vectors; a photo that breaks the encoder leaves the batch alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from photocraft_local.embeddings.decoding import Failed, Ready
+from photocraft_local.embeddings.encoder import Encoder, Vectors
+from photocraft_local.embeddings.space import usable_rows
+from photocraft_local.errors import PhotocraftError
+from photocraft_local.records import Photo, path_text
+
+_REASON = "not-embedded"
+
+
+@dataclass(slots=True)
+class Encoded:
+    """Photos, their flags from decoding and their vectors, row by row, and what failed."""
+
+    photos: list[Photo]
+    flags: list[tuple[str, ...]]
+    vectors: Vectors
+    failures: list[Failed] = field(default_factory=list)
+
+    @property
+    def failed_all(self) -> bool:
+        """Everything that could be decoded failed in the encoder."""
+        return not self.photos and any(failed.reason == _REASON for failed in self.failures)
+
+
+def encode_batch(encoder: Encoder, batch: Sequence[Ready | Failed]) -> Encoded:
+    """Vectors of the batch in its order. The package's own errors (a missing extra) rise; any
+    other makes the batch be tried photo by photo."""
+    ready = [item for item in batch if isinstance(item, Ready)]
+    failures = [item for item in batch if isinstance(item, Failed)]
+    vectors, causes = _vectors(encoder, ready)
+    good = usable_rows(vectors) if ready else np.zeros(0, np.bool_)
+    for row in np.flatnonzero(~good).tolist():
+        failures.append(_failed(ready[row], causes.get(row, "the vector is not of unit length")))
+    kept = [item for item, is_good in zip(ready, good, strict=True) if is_good]
+    photos, flags = [item.photo for item in kept], [item.flags for item in kept]
+    return Encoded(photos, flags, vectors[good], failures)
+
+
+def _vectors(encoder: Encoder, ready: Sequence[Ready]) -> tuple[Vectors, dict[int, str]]:
+    """Vectors, nan where the encoder failed, and the causes by row."""
+    try:
+        return encoder.encode_images([item.pixels for item in ready]), {}
+    except PhotocraftError:
+        raise
+    except Exception:  # noqa: BLE001 - an engine may raise anything; each photo is tried alone
+        vectors = np.full((len(ready), encoder.spec.dim), np.nan, np.float32)
+    causes: dict[int, str] = {}
+    for row, item in enumerate(ready):
+        try:
+            vectors[row] = encoder.encode_images([item.pixels])[0]
+        except PhotocraftError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - recorded with the photo
+            causes[row] = f"{type(exc).__name__}: {exc}"
+    return vectors, causes
+
+
+def _failed(item: Ready, cause: str) -> Failed:
+    name = path_text(item.photo.paths[0])
+    return Failed(item.photo, _REASON, f"{name} cannot be embedded: {cause}")
