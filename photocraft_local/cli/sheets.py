@@ -1,0 +1,82 @@
+"""A contact sheet of results as a PNG file that the person named.
+
+Never writes over a file that photocraft did not make: a slip must not cost a photo.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from photocraft_local.cli.rendering import place_text, when_text
+from photocraft_local.errors import UsageError
+from photocraft_local.records import Photo, path_text
+
+MAX_PHOTOS = 400  # a sheet of more is too small to read
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER_END = len(_SIGNATURE) + 25  # after the IHDR chunk
+_MARK = b"Software\0photocraft contact sheet"
+
+
+def write_sheet(
+    path: Path, photos: Sequence[Photo], captions: Sequence[str] = (), *, title: str = ""
+) -> Path:
+    """Write a captioned sheet of ``photos``; ``captions`` stand before UID, time and place.
+
+    Raises UsageError if the file may not be written or ``photos`` is empty.
+    """
+    from photocraft_local.imaging.contact_sheet import contact_sheet
+
+    check_target(path)
+    labels = [_label(photo, caption) for photo, caption in _paired(photos, captions)]
+    pictures = [photo.paths[0] if photo.paths and not photo.offline else None for photo in photos]
+    png = contact_sheet(list(zip(pictures, labels, strict=True)), title=title)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_bytes(png[:_HEADER_END] + _chunk(b"tEXt", _MARK) + png[_HEADER_END:])
+        unfinished.replace(path)
+    except OSError as exc:
+        unfinished.unlink(missing_ok=True)
+        raise UsageError(
+            f"the contact sheet {str(path)!r} cannot be written: {exc.strerror}",
+            hint="name a file in a folder that you may write to",
+        ) from exc
+    return path
+
+
+def check_target(path: Path) -> None:
+    """Refuse what is no ``.png`` name or an existing file of someone else, before any search."""
+    if path.suffix.lower() != ".png":
+        raise UsageError(f"a contact sheet is a PNG file, not {path.name!r}", hint="end it in .png")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {str(path.parent)!r} for the contact sheet")
+    if path.is_symlink() or (path.exists() and not _is_ours(path)):
+        raise UsageError(
+            f"{str(path)!r} exists and is not a contact sheet of photocraft",
+            hint="name another file; nothing is ever written over",
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _MARK in file.read(_HEADER_END + 12 + len(_MARK))
+    except OSError:
+        return False
+
+
+def _paired(photos: Sequence[Photo], captions: Sequence[str]) -> list[tuple[Photo, str]]:
+    return list(zip(photos, captions or [""] * len(photos), strict=True))
+
+
+def _label(photo: Photo, caption: str) -> str:
+    name = path_text(photo.paths[0].rpartition(b"/")[2]) if photo.paths else ""
+    first = " ".join(part for part in (photo.uid, caption, name) if part)
+    return f"{first}\n{when_text(photo)}\n{place_text(photo)}"
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,0 +1,67 @@
+"""Options before and after the command, one-line usage errors, and a quick ``--help``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from photocraft_local.cli.main import main
+from photocraft_local.cli.parser import COMMANDS, build_parser
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: photocraft {command}")
+    for option in ("--library", "--json", "--quiet", "--debug"):
+        assert option in shown
+
+
+def test_shared_options_may_stand_on_either_side_of_the_command() -> None:
+    for words in (["--library", "L", "--json", "list"], ["list", "--library", "L", "--json"]):
+        parsed = build_parser(words).parse_args(words)
+        assert (parsed.library, parsed.json, parsed.quiet) == ("L", True, False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nonsense"],
+        ["search", "--no-such-option"],
+        ["search", "x", "-k", "many"],
+        ["search", "x", "-k", "3", "--exact"],
+        ["index", "--batch-size"],
+        ["memory", "show"],
+    ],
+)
+def test_wrong_arguments_end_in_an_error_and_a_hint(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    error, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith("error: ")
+    assert hint.startswith("hint: ")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from photocraft_local.cli.main import main; main(['--help']);"
+        "heavy = {'numpy', 'PIL', 'sqlite3', 'faiss', 'onnxruntime'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "COMMAND" in done.stdout
+
+
+@pytest.mark.parametrize("entry", [["-m", "photocraft_local"], ["-m", "photocraft_local.cli.main"]])
+def test_the_package_runs_as_a_module(entry: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, *entry, "--version"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("photocraft 0.")
