@@ -7,6 +7,7 @@ through the look-up that it is given.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ def _areas(
     text: str, words: list[_Word], at: int, window: list[_Word], trusted: bool, lookup: Lookup
 ) -> list[Area]:
     """The areas that the window names, empty if it names none or too little speaks for it."""
-    for left, right in zip(window, window[1:], strict=False):
+    for left, right in itertools.pairwise(window):
         if not _GAP.fullmatch(text[left.end : right.start]):
             return []
     classes = _classes()

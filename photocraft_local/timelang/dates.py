@@ -1,0 +1,274 @@
+"""Dates that name themselves: ISO and numeric dates, "3 May 2021", "May", "2021", "the 90s".
+
+Each rule takes the words and a position and gives an ``Atom`` or None; an impossible or
+ambiguous date raises TimeWordsError.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from photocraft_local.errors import TimeWordsError
+from photocraft_local.timelang import calendar
+from photocraft_local.timelang.calendar import FIRST_YEAR, LAST_YEAR
+from photocraft_local.timelang.when import Interval, When
+from photocraft_local.timelang.words import Atom, Words
+
+_CHINESE_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+
+
+def period(end: int, interval: Interval, *notes: str) -> Atom:
+    return Atom(end, When(intervals=(interval,), notes=notes), "period")
+
+
+def numeric(words: Words, at: int) -> Atom | None:
+    """ "2021-06-01", "2021-06-01T10:30", "2021-06", "2021/6/1", "1.6.2021", "20210601"."""
+    token = words.token(at)
+    if token is None or token.shape not in ("iso", "ymd", "dmy", "compact"):
+        return None
+    numbers = [int(part) for part in re.findall(r"\d+", token.text)]
+    if token.shape == "compact":
+        digits = token.text
+        numbers = [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
+        if not (1 <= numbers[1] <= 12 and 1 <= numbers[2] <= 31):
+            return None  # some other number of eight digits
+    if token.shape == "dmy":
+        numbers = _day_first(token.text, numbers)
+    if not FIRST_YEAR <= numbers[0] <= LAST_YEAR:
+        return None
+    if token.shape == "iso" and len(numbers) == 2 and numbers[1] > 12:
+        return _short_range(at, numbers)
+    return period(at + 1, _interval(numbers, token.text))
+
+
+def _short_range(at: int, numbers: list[int]) -> Atom:
+    """ "2019-21" as years; "2019-13" is a slip."""
+    last = numbers[0] - numbers[0] % 100 + numbers[1]
+    if not numbers[0] < last <= numbers[0] + 30:
+        calendar.check_day(numbers[1], 1)
+    return period(at + 1, (calendar.year(numbers[0])[0], calendar.year(last)[1]))
+
+
+def _day_first(text: str, numbers: list[int]) -> list[int]:
+    first, second, year = numbers
+    if year < 100:
+        year = _century(year)
+    day_first = "." in text or first > 12 or first == second
+    month_first = second > 12 and not day_first
+    if not day_first and not month_first:
+        options = f"{year}-{second:02d}-{first:02d} or {year}-{first:02d}-{second:02d}"
+        raise TimeWordsError(
+            f"{text!r} can be a day and a month in either order", hint=f"write {options}"
+        )
+    return [year, second, first] if day_first else [year, first, second]
+
+
+def _interval(numbers: list[int], text: str) -> Interval:
+    if len(numbers) == 2:
+        return calendar.month(numbers[0], numbers[1])
+    start, end = calendar.day(*numbers[:3])
+    if len(numbers) == 3:
+        return start, end
+    hour, minute, second = [*numbers[3:], 0][:3]
+    if hour > 23 or minute > 59 or second > 59:
+        raise TimeWordsError(
+            f"there is no time of day {text[11:]!r}", hint="hours go from 00:00 to 23:59"
+        )
+    moment = start + timedelta(hours=hour, minutes=minute, seconds=second)
+    return moment, moment + timedelta(seconds=1 if len(numbers) > 5 else 60)
+
+
+def _century(short: int) -> int:
+    """Two digits of a year: up to 2049 this century, else the last one."""
+    return 2000 + short if short < 50 else 1900 + short
+
+
+def year_number(words: Words, at: int) -> tuple[int, int] | None:
+    """(token behind it, year) of "2021", "'69", "2021年"."""
+    token = words.token(at)
+    if token is None:
+        return None
+    if token.shape == "short":
+        return at + 1, _century(int(token.text[1:]))
+    if token.shape == "zhyear":
+        number = int(token.text.rstrip("年 ").translate(_CHINESE_DIGITS))
+    elif token.shape == "number" and len(token.text) == 4:
+        number = int(token.text)
+    else:
+        return None
+    return (at + 1, number) if FIRST_YEAR <= number <= LAST_YEAR else None
+
+
+def year(words: Words, at: int) -> Atom | None:
+    """A year by itself; not sure where the words beside it count something."""
+    found = year_number(words, at)
+    if found is None or words.shape(at) == "short":
+        return None
+    end, number = found
+    counted = words.match("notyearafter", end) or words.match("notyearbefore", at - 1)
+    if counted and words.shape(at) == "number":
+        return None
+    return period(end, calendar.year(number))
+
+
+def decade(words: Words, at: int) -> Atom | None:
+    """ "the 90s", "1990s", "die 90er Jahre", "les années 90", "los años 90", "the nineties"."""
+    token = words.token(at)
+    if token is None:
+        return None
+    end, digits, sure = at + 1, "", True
+    if token.shape == "decade":
+        digits = re.findall(r"\d+", token.text)[0]
+        sure = len(digits) == 4 or token.text[0] in "'’" or words.key(at - 1) in _DECADE_BEFORE
+        if words.match("unit", end):
+            end, sure = end + 1, True
+    elif token.key in ("annees", "anos") and words.shape(end) == "number":
+        digits = words.tokens[end].text
+        end += 1
+    elif token.key in _DECADE_WORDS:
+        digits, sure = _DECADE_WORDS[token.key], words.key(at - 1) in _DECADE_BEFORE
+    if not digits or int(digits) % 10 or len(digits) not in (2, 4) or not sure:
+        return None
+    first = int(digits) if len(digits) == 4 else _century(int(digits))
+    return period(end, (datetime(first, 1, 1), datetime(first + 10, 1, 1)))
+
+
+_DECADE_BEFORE = {"the", "den", "die", "der"}
+_DECADE_WORDS = {
+    "twenties": "2020", "thirties": "1930", "forties": "1940", "fifties": "1950",
+    "sixties": "1960", "seventies": "1970", "eighties": "1980", "nineties": "1990",
+    "sechziger": "1960", "siebziger": "1970", "achtziger": "1980", "neunziger": "1990",
+}  # fmt: skip
+
+
+def month_number(words: Words, at: int) -> tuple[int, int, bool] | None:
+    """(token behind it, month, whether the word by itself is sure)."""
+    for kind in ("month", "month?"):
+        if found := words.match(kind, at):
+            return found[0], int(found[1]), kind == "month"
+    token = words.token(at)
+    if token is not None and token.shape == "zhmonth":
+        return at + 1, int(token.text.rstrip("份月 ")), True
+    return None
+
+
+def _short_month(words: Words, at: int) -> tuple[int, int] | None:
+    """A month, abbreviations too: only where a number stands beside it."""
+    if found := month_number(words, at):
+        return found[0], found[1]
+    if short := words.match("short", at):
+        dot = words.key(short[0]) == "."
+        return short[0] + dot, int(short[1])
+    return None
+
+
+def day_number(words: Words, at: int) -> tuple[int, int] | None:
+    """(token behind it, day of month) of "3", "3rd", "3.", "1er", "3日"."""
+    token = words.token(at)
+    if token is None or token.shape not in ("number", "ordinal", "zhday"):
+        return None
+    digits = re.findall(r"\d+", token.text)[0]
+    if len(digits) > 2:
+        return None
+    dot = token.shape == "number" and words.key(at + 1) == "." and words.token(at + 2) is not None
+    return at + 1 + dot, int(digits)
+
+
+def month(words: Words, at: int) -> Atom | None:
+    """ "May" of any year, "May 2021", "May of 2021", "2021 May", "2021年5月"."""
+    if leading := year_number(words, at):
+        found = month_number(words, leading[0])
+        if found is None or words.shape(at) == "short":
+            return None
+        return period(found[0], calendar.month(leading[1], found[1]))
+    short = _short_month(words, at)
+    if short is None:
+        return None
+    end, number = short
+    if with_year := _year_behind(words, end):
+        return period(with_year[0], calendar.month(with_year[1], number))
+    named = month_number(words, at)
+    if named is None:
+        return None
+    calendar.check_day(number, 1)
+    return Atom(named[0], When(months=(number,)), "month", named[2])
+
+
+def _year_behind(words: Words, at: int) -> tuple[int, int] | None:
+    """A year, perhaps after "of", "de" or a comma."""
+    for start in (at, words.skip("join", at)):
+        if found := year_number(words, start):
+            return found
+    return None
+
+
+def day(words: Words, at: int) -> Atom | None:
+    """ "3 May 2021", "May 3rd, 2021", "3 May" of any year, "3-5 May 2021", "May 3-5"."""
+    for rule in (_day_month, _month_day, _year_month_day):
+        if atom := rule(words, at):
+            return atom
+    return None
+
+
+def _day_month(words: Words, at: int) -> Atom | None:
+    first = day_number(words, at)
+    if first is None:
+        return None
+    last = _range_end(words, first[0])
+    after = last[0] if last else first[0]
+    found = _short_month(words, words.skip("join", after)) or _short_month(words, after)
+    if found is None:
+        return None
+    return _of_year(words, found[0], found[1], first[1], last[1] if last else first[1])
+
+
+def _month_day(words: Words, at: int) -> Atom | None:
+    found = _short_month(words, at)
+    if found is None:
+        return None
+    start = words.skip("join", found[0]) if words.key(found[0]) in ("the", "el") else found[0]
+    first = day_number(words, start)
+    if first is None:
+        return None
+    last = _range_end(words, first[0])
+    end = last[0] if last else first[0]
+    return _of_year(words, end, found[1], first[1], last[1] if last else first[1])
+
+
+def _year_month_day(words: Words, at: int) -> Atom | None:
+    """ "2021年5月3日", "2021 May 3"."""
+    leading = year_number(words, at)
+    found = month_number(words, leading[0]) if leading else None
+    number = day_number(words, found[0]) if found else None
+    if not leading or not found or not number:
+        return None
+    return period(number[0], calendar.day(leading[1], found[1], number[1]))
+
+
+def _range_end(words: Words, at: int) -> tuple[int, int] | None:
+    """The second day of "3-5", "3 to 5", "3 and 5" (the days between are meant)."""
+    if words.shape(at) == "dash":
+        return day_number(words, at + 1)
+    if joined := words.match("to", at):
+        return day_number(words, joined[0])
+    return None
+
+
+def _of_year(words: Words, end: int, month: int, first: int, last: int) -> Atom | None:
+    if with_year := _year_behind(words, end):
+        year = with_year[1]
+        start, stop = calendar.day(year, month, first)[0], calendar.day(year, month, last)[1]
+        return period(with_year[0], ordered(start, stop))
+    calendar.check_day(month, first)
+    calendar.check_day(month, last)
+    return Atom(end, When(year_days=(((month, first), (month, last)),)), "days")
+
+
+def ordered(start: datetime, end: datetime) -> Interval:
+    if start >= end:
+        raise TimeWordsError(
+            f"the time from {start:%Y-%m-%d} to {end:%Y-%m-%d} ends before it begins",
+            hint="name the earlier date first",
+        )
+    return start, end

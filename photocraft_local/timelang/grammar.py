@@ -1,0 +1,265 @@
+"""Times that are put together: ranges, one-sided times, lists, and what is said of one time.
+
+Gives for a position the longest phrase; does not judge whether a word is meant as a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from photocraft_local.timelang import calendar, dates, ranges
+from photocraft_local.timelang.atoms import atom
+from photocraft_local.timelang.recurring import hour_of
+from photocraft_local.timelang.when import When
+from photocraft_local.timelang.words import Atom, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Tokens up to ``end`` and what they mean. ``sure``: no cue is needed."""
+
+    end: int
+    when: When
+    sure: bool = True
+
+
+def phrase(words: Words, at: int) -> Phrase | None:
+    """The longest time phrase at token ``at``, with what is said further of the same time:
+    "Sunday mornings in summer 2019"."""
+    found = single(words, at)
+    while found and (more := _more(words, found)):
+        found = more
+    return found
+
+
+def single(words: Words, at: int) -> Phrase | None:
+    options = [rule(words, at) for rule in (_between, _from_to, _one_sided, _list)]
+    return max((o for o in options if o), key=lambda option: option.end, default=None)
+
+
+def _more(words: Words, found: Phrase) -> Phrase | None:
+    """``found`` with the next phrase, if that sets other fields and only small words part them."""
+    for start in _after_small_words(words, found.end):
+        other = single(words, start)
+        if other is None or not _goes_with(found.when, other.when):
+            continue
+        beside = start == found.end or (other.sure and found.sure)
+        cued = any(words.match("cue", at) for at in range(found.end, start))
+        if not (beside or other.sure or cued):
+            continue
+        return Phrase(other.end, found.when & other.when, found.sure or beside or other.sure)
+    return None
+
+
+def _after_small_words(words: Words, at: int) -> list[int]:
+    """``at`` and the positions behind one or two joining forms."""
+    starts = [at]
+    for _ in range(2):
+        found = words.match("join", starts[-1])
+        if not found:
+            break
+        starts.append(found[0])
+    return starts
+
+
+def _goes_with(left: When, right: When) -> bool:
+    """Whether the two set different fields, so that both together narrow the time."""
+    pairs = (
+        (left.intervals, right.intervals),
+        (left.months or left.year_days, right.months or right.year_days),
+        (left.weekdays, right.weekdays),
+        (left.hours, right.hours),
+    )
+    if any(a and b for a, b in pairs):
+        return False
+    return not (_precise(left) and right.hours) and not (_precise(right) and left.hours)
+
+
+def _precise(when: When) -> bool:
+    """Whether an interval already begins within a day."""
+    return any(start.hour or start.minute for start, _ in when.intervals)
+
+
+def _end_of_range(words: Words, at: int) -> Atom | None:
+    for start in (at, words.skip("lead", at)):
+        if found := atom(words, start):
+            return found
+    if now := words.match("now", at):
+        today = words.today
+        return dates.period(now[0], (today, today + calendar.DAY))
+    return None
+
+
+def _between(words: Words, at: int) -> Phrase | None:
+    """ "between 2019 and 2021", "between 2 and 5 May", "zwischen 8 und 10 Uhr"."""
+    found = words.match("between", at)
+    if not found:
+        return None
+    pair = _pair(words, found[0], ("and", "to"))
+    if pair is None:
+        return None
+    return Phrase(words.skip("betweenafter", pair.end), pair.when)
+
+
+def _from_to(words: Words, at: int) -> Phrase | None:
+    """ "from May to July 2021", "2019-2021", "Monday to Friday", "9 to 11 am"."""
+    found = words.match("from", at)
+    start = found[0] if found else at
+    pair = _pair(words, start, ("to",))
+    if found and pair is None:
+        return _onwards(words, start)
+    return pair
+
+
+def _onwards(words: Words, at: int) -> Phrase | None:
+    """ "from 2019 on", "2019 onwards"; "on" only at the end of a clause."""
+    side = _end_of_range(words, at)
+    behind = words.match("sinceafter", side.end) if side else None
+    if side is None or behind is None:
+        return None
+    if words.key(behind[0] - 1) == "on" and words.shape(behind[0]) == "word":
+        return None
+    when = ranges.one_sided("since", side, words.today)
+    return Phrase(behind[0], when) if when else None
+
+
+def _pair(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
+    """Two times with a joint or dash between; a bare number takes what it lacks from the
+    second."""
+    for rule in (_pair_of_times, _pair_of_days, _pair_of_hours):
+        if found := rule(words, at, joints):
+            return found
+    return None
+
+
+def _joint(words: Words, at: int, joints: tuple[str, ...]) -> int | None:
+    if words.shape(at) == "dash" and words.key(at) != "/":
+        return at + 1
+    for kind in joints:
+        if found := words.match(kind, at):
+            return found[0]
+    return None
+
+
+def _pair_of_times(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
+    left = _end_of_range(words, at)
+    middle = _joint(words, left.end, joints) if left else None
+    right = _end_of_range(words, middle) if middle else None
+    if left is None or right is None:
+        return None
+    when = ranges.joined(left, right)
+    return Phrase(right.end, when, sure=left.sure or right.sure) if when else None
+
+
+def _pair_of_days(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
+    first = dates.day_number(words, at)
+    middle = _joint(words, first[0], joints) if first else None
+    right = dates.day(words, middle) if middle else None
+    if first is None or right is None:
+        return None
+    if right.kind == "days":
+        last = right.when.year_days[0][1]
+        return Phrase(right.end, When(year_days=(((last[0], first[1]), last),)))
+    start, end = right.when.intervals[0]
+    begin = calendar.day(start.year, start.month, first[1])[0]
+    return Phrase(right.end, When(intervals=(dates.ordered(begin, end),)))
+
+
+def _pair_of_hours(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
+    token = words.token(at)
+    middle = _joint(words, at + 1, joints)
+    if token is None or token.shape != "number" or len(token.text) > 2 or not middle:
+        return None
+    right = atom(words, middle)
+    if right is None or right.kind != "hours":
+        return None
+    half = words.tokens[middle].text.casefold().lstrip("0123456789: ")
+    low, _ = hour_of(token.text + (half if half[:1] in ("a", "p") else ""))
+    when = ranges.joined(Atom(at, When(hours=((low, low + 1),)), "hours"), right)
+    return Phrase(right.end, when) if when else None
+
+
+def _one_sided(words: Words, at: int) -> Phrase | None:
+    """ "before 2020", "since last summer", "until May 2021", "2020年以前"."""
+    for relation in ("before", "after", "since", "until"):
+        found = words.match(relation, at)
+        side = _end_of_range(words, found[0]) if found else None
+        when = ranges.one_sided(relation, side, words.today) if side else None
+        if side and when:
+            return Phrase(
+                words.skip("sinceafter", side.end) if relation == "since" else side.end, when
+            )
+    side = atom(words, at)
+    if side is None:
+        return None
+    for relation in ("before", "after", "since"):
+        found = words.match(relation + "after", side.end)
+        if found and (relation != "since" or words.key(side.end) != "on"):
+            when = ranges.one_sided(relation, side, words.today)
+            return Phrase(found[0], when) if when else None
+    return None
+
+
+def _list(words: Words, at: int) -> Phrase | None:
+    """One time, or several of a kind: "2019, 2020 and 2021", "May and June 2021"."""
+    first = atom(words, at)
+    if first is None:
+        return _list_of_days(words, at)
+    found, kind = Phrase(first.end, first.when, first.sure), first.kind
+    while (middle := _separator(words, found.end)) is not None:
+        other = atom(words, words.skip("lead", middle)) or atom(words, middle)
+        when = _either(found.when, kind, other) if other else None
+        if other is None or when is None:
+            break
+        found, kind = Phrase(other.end, when, found.sure or other.sure), other.kind
+    return found
+
+
+def _list_of_days(words: Words, at: int) -> Phrase | None:
+    """ "3, 5 and 7 May 2021": bare numbers take month and year from the last one."""
+    numbers: list[int] = []
+    while (found := dates.day_number(words, at)) and not dates.day(words, at):
+        middle = _separator(words, found[0])
+        if middle is None:
+            return None
+        numbers.append(found[1])
+        at = middle
+    last = dates.day(words, at) if numbers else None
+    if last is None:
+        return None
+    when = last.when
+    for number in numbers:
+        when = when | _same_month(last, number)
+    return Phrase(last.end, when)
+
+
+def _same_month(other: Atom, number: int) -> When:
+    if other.kind == "days":
+        month = other.when.year_days[0][1][0]
+        calendar.check_day(month, number)
+        return When(year_days=(((month, number), (month, number)),))
+    start = other.when.intervals[0][0]
+    return When(intervals=(calendar.day(start.year, start.month, number),))
+
+
+def _separator(words: Words, at: int) -> int | None:
+    comma = at + 1 if words.shape(at) == "comma" else at
+    if found := words.match("or", comma):
+        return found[0]
+    return comma if comma > at else None
+
+
+def _either(left: When, kind: str, other: Atom) -> When | None:
+    if kind in ("month", "days", "season") and other.kind == "period":
+        start, end = other.when.intervals[0]
+        if (end - start).days > 366:
+            return None
+        spans = [calendar.occurrence(part, start.year) for part in _parts(left)]
+        left = When(intervals=tuple(spans))
+    return left | other.when if left.can_join(other.when) else None
+
+
+def _parts(when: When) -> list[When]:
+    return [When(months=(month,)) for month in when.months] + [
+        When(year_days=(span,)) for span in when.year_days
+    ]

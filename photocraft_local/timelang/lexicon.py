@@ -1,0 +1,41 @@
+"""The words for time, read from ``data/words.tsv``: folded form → what it may mean.
+
+Owns spelling only; what the words do together is the grammar's.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+
+_TABLE = Path(__file__).parent / "data" / "words.tsv"
+
+
+def fold(word: str) -> str:
+    """Case and accents removed: ``"Février"`` → ``"fevrier"``."""
+    text = word.casefold()
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[str, dict[tuple[str, ...], str]]:
+    """kind → (the words of a form) → value. An East Asian form is one word."""
+    kinds: dict[str, dict[tuple[str, ...], str]] = {}
+    for line in _TABLE.read_text("utf-8").splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        kind, value, forms = line.split("\t")
+        for form in forms.split("|"):
+            kinds.setdefault(kind, {})[tuple(fold(form).split())] = value
+    return kinds
+
+
+@lru_cache(maxsize=1)
+def east_asian_words() -> tuple[str, ...]:
+    """All Chinese forms, the longest first: Chinese is cut into words by them."""
+    forms = {form[0] for kind in table().values() for form in kind if not form[0].isascii()}
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))

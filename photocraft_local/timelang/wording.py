@@ -1,0 +1,89 @@
+"""A meaning in English words, the same for the same meaning whatever was written."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+
+from photocraft_local.timelang.when import BEGIN, END, NIGHT, Interval, MonthDay, When
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DAY = timedelta(days=1)
+
+
+def in_words(when: When) -> str:
+    parts = [
+        _either([_interval(interval) for interval in when.intervals]),
+        _either([_month(month) for month in when.months]),
+        _either([_days(first, last) for first, last in when.year_days]),
+        _either([WEEKDAYS[day] if day >= 0 else "no weekday" for day in when.weekdays]),
+        _hours(when.hours),
+    ]
+    said = ", ".join(part for part in parts if part) or "any time"
+    return f"{said} ({'; '.join(when.notes)})" if when.notes else said
+
+
+def day_in_words(moment: datetime) -> str:
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+
+
+def _either(parts: list[str]) -> str:
+    if len(parts) <= 2:
+        return " or ".join(parts)
+    return ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+def _month(month: int) -> str:
+    return MONTHS[month - 1] if month > 0 else "no month"
+
+
+def _interval(interval: Interval) -> str:
+    start, end = interval
+    if start >= end:
+        return "no time"
+    if start == BEGIN and end == END:
+        return "any time"
+    if start == BEGIN:
+        return f"before {_edge(end)}"
+    if end == END:
+        return f"from {_edge(start)} on"
+    if start.time() == end.time() == time.min:
+        return _whole_days(start, end)
+    return f"{_edge(start, clock=True)} to {_edge(end, clock=True)}"
+
+
+def _whole_days(start: datetime, end: datetime) -> str:
+    last = end - _DAY
+    if start == last:
+        return day_in_words(start)
+    if start.day == 1 and end.day == 1:
+        if start.month == 1 and end.month == 1:
+            years = (str(start.year), str(last.year))
+            return years[0] if years[0] == years[1] else f"{years[0]} to {years[1]}"
+        first = f"{MONTHS[start.month - 1]} {start.year}"
+        final = f"{MONTHS[last.month - 1]} {last.year}"
+        return first if first == final else f"{first} to {final}"
+    return f"{day_in_words(start)} to {day_in_words(last)}"
+
+
+def _edge(moment: datetime, *, clock: bool = False) -> str:
+    day = day_in_words(moment)
+    return day if moment.time() == time.min and not clock else f"{day} {moment:%H:%M}"
+
+
+def _days(first: MonthDay, last: MonthDay) -> str:
+    one = f"{first[1]} {MONTHS[first[0] - 1]}"
+    return one if first == last else f"{one} to {last[1]} {MONTHS[last[0] - 1]}"
+
+
+def _hours(hours: tuple[tuple[int, int], ...]) -> str:
+    if not hours:
+        return ""
+    if hours == NIGHT:
+        return "21:00 to 05:00"
+    if hours == ((0, 0),):
+        return "no hour"
+    return _either([f"{low:02d}:00 to {high:02d}:00" for low, high in hours])
