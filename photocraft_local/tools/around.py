@@ -41,7 +41,7 @@ class Around:
         after=schema.words(f"How far ahead in time: {FORMS}.", longest=60),
         km=schema.number("Within so many kilometres.", 0.001, 20_000),
         include_given=schema.flag("true = keep the given photos in the result."),
-        where=schema.WHERE,
+        where=schema.WHERE_BRIEF,
         within=schema.WITHIN,
         save_as=schema.SAVE_AS,
     )
@@ -61,7 +61,7 @@ class Around:
         if scope.selection is not None:
             found = found & scope.selection
         if not arguments.get("include_given"):
-            found = found - context.catalog.select([photo.uid for photo in given])
+            found = found - context.catalog.selection_of([photo.uid for photo in given])
         uids = list(found.uids())
         shown = photos_by_uid(context, uids[:_SHOWN])
         data: dict[str, Json] = {

@@ -28,7 +28,8 @@ class ToolContext:
     """``today`` is the day against which words like "last summer" are read.
 
     ``pictures`` are the question's own pictures: an id that the model may use in ``like`` or
-    ``fetch_image`` → absolute path. ``knowledge`` is the folder of the person's notes.
+    ``fetch_image`` → absolute path. ``knowledge`` is the folder of the person's notes, by
+    default ``knowledge`` inside the library's folder.
     """
 
     library: Library
@@ -42,3 +43,7 @@ class ToolContext:
     sets: PhotoSets = field(default_factory=PhotoSets)
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     knowledge: Path | None = None
+
+    @property
+    def knowledge_folder(self) -> Path:
+        return self.knowledge or self.library.path / "knowledge"

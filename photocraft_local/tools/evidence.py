@@ -77,7 +77,7 @@ def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dic
         Query(
             text=text,
             not_text=unwanted,
-            selection=context.catalog.select([photo.uid for photo in photos]),
+            selection=context.catalog.selection_of([photo.uid for photo in photos]),
             top_k=len(photos),
         )
     )

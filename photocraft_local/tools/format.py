@@ -20,7 +20,7 @@ MAX_TEXT = 120  # characters of one untrusted value
 
 _DECIMALS = 5  # of any float in an observation; finer roundings are made by the helpers
 _JOINERS = "\u200c\u200d"  # needed inside words of some scripts and inside emoji
-_LOOK_ALIKES = str.maketrans({"<": "‹", ">": "›", "`": "ˋ"})
+_TAG = re.compile(r"<(?![\s=\d\"'(-]|$)")  # "<" that opens a tag or token, not a comparison
 _BRACKETED = re.compile(r"\[(/?[A-Z_]{2,})\]")  # [INST], [/INST], [SYSTEM_PROMPT] …
 
 
@@ -51,11 +51,11 @@ def safe_text(text: str, limit: int = MAX_TEXT) -> str:
     """Untrusted text on one line of at most ``limit`` characters.
 
     White space of any kind becomes one blank; control, invisible, private and unpaired
-    surrogate characters become ``\\u{hex}``; angle brackets and back quotes become look-alikes,
-    so that no fence and no special token (``<|im_end|>``, ``[INST]``) survives.
+    surrogate characters become ``\\u{hex}``; back quotes, and "<" where it opens a tag, become
+    look-alikes, so that no fence and no special token (``<|im_end|>``, ``[INST]``) survives.
     """
     shown = "".join(_safe_char(char) for char in text[: 4 * limit])
-    shown = " ".join(shown.translate(_LOOK_ALIKES).split())
+    shown = _TAG.sub("‹", " ".join(shown.split())).replace("`", "ˋ")
     shown = _BRACKETED.sub(r"(\1)", shown)
     if len(shown) <= limit and len(text) <= 4 * limit:
         return shown

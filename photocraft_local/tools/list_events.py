@@ -22,8 +22,8 @@ class ListEvents:
         "events that hold at least one such photo; 'matching' counts these. By start time."
     )
     parameters = schema.arguments(
-        where=schema.WHERE,
-        when=schema.WHEN,
+        where=schema.WHERE_BRIEF,
+        when=schema.WHEN_BRIEF,
         within=schema.WITHIN,
         limit=schema.whole(f"How many events to return at most; default {_LIMIT}.", 1, 200),
         skip=schema.whole("Leave out that many first events, to read on.", 0, 1_000_000),

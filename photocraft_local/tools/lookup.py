@@ -27,13 +27,10 @@ class Lookup:
     )
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
-        folder = context.knowledge
-        if folder is None:
-            data: dict[str, Json] = {"count": 0, "passages": [], "note": "no knowledge folder"}
-            return Observation(self.name, data=data, brief="no knowledge folder")
+        folder = context.knowledge_folder
         notes = read_notes(folder, arguments.get("source", ""))
         found = best_passages(notes, arguments["query"], most=_MOST_PASSAGES)
-        data = {
+        data: dict[str, Json] = {
             "count": len(found),
             "files_searched": notes.num_files,
             "passages": [_row(passage) for _, passage in found],

@@ -64,8 +64,7 @@ def known_photos(context: ToolContext, uids: Iterable[str]) -> list[Photo]:
 
 def photos_by_uid(context: ToolContext, uids: Sequence[str]) -> list[Photo]:
     """Photos of UIDs that a search gave, in their order; those gone meanwhile are left out."""
-    rows = context.catalog.rows_of(uids)
-    ids = context.catalog.columns.photo_ids[rows].tolist()
+    ids = context.catalog.photo_ids_of(uids)
     return list(context.library.photos_by_id(ids).values())
 
 

@@ -21,6 +21,7 @@ from photocraft_local.tools.validate import check_schema, close_to, normalised, 
 ToolSchema = dict[str, Any]  # {"name", "description", "parameters"}, as serving/chat_model.py
 
 _MOST_PROBLEMS = 4
+_LONGEST_ERROR = 1500  # characters
 
 
 class Registry:
@@ -72,7 +73,9 @@ class Registry:
             arguments = ", ".join(sorted(tool.parameters["properties"])) or "none"
             more = f"; and {len(found) - _MOST_PROBLEMS} more" if found[_MOST_PROBLEMS:] else ""
             raise MalformedCall(
-                f"{tool.name}: " + "; ".join(found[:_MOST_PROBLEMS]) + more,
+                f"{tool.name}: "
+                + safe_text("; ".join(found[:_MOST_PROBLEMS]), _LONGEST_ERROR)
+                + more,
                 hint=f"arguments of {tool.name}: {arguments}; leave out what you do not need",
             )
         return tool
@@ -81,13 +84,15 @@ class Registry:
 def failure(tool: str, error: PhotocraftError) -> Observation:
     """The error as an observation: message, hint, and the position where there is one."""
     data: dict[str, Any] = {}
-    message = error.message
     if isinstance(error, FilterSyntaxError):
         data["position"] = error.position
-        message = f"{message} (at character {error.position})"
-    if error.hint:
-        message = f"{message}; {error.hint}"
-    return Observation(tool, data=data, error=message, brief=f"failed: {error.message}"[:160])
+    message = f"{error.message}; {error.hint}" if error.hint else error.message
+    return Observation(
+        tool,
+        data=data,
+        error=safe_text(message, _LONGEST_ERROR),
+        brief=f"failed: {safe_text(error.message)}",
+    )
 
 
 def _sorted(value: ToolSchema) -> ToolSchema:

@@ -76,4 +76,4 @@ def _within(context: ToolContext, name: str) -> Selection:
             hint="leave within out to look in the whole library, or loosen the call that made "
             "the set: " + (kept.origin or "unknown"),
         )
-    return context.catalog.select(kept.uids, f"set {name}")
+    return context.catalog.selection_of(kept.uids, f"set {name}")

@@ -42,8 +42,8 @@ class SearchPhotos:
             "What must not be seen, one entry each.",
             most=8,
         ),
-        when=schema.WHEN,
-        where=schema.WHERE,
+        when=schema.WHEN_BRIEF,
+        where=schema.WHERE_BRIEF,
         top_k=schema.whole(f"How many photos to return at most; default {_TOP_K}.", 1, 200),
         exact=schema.flag("true = all photos above the cut-off; excludes top_k."),
         within=schema.WITHIN,
@@ -66,6 +66,8 @@ class SearchPhotos:
             **scope.facts,
             **_words(result),
         }
+        if result.num_unindexed:
+            data["not_embedded_yet"] = result.num_unindexed
         if len(uids) > len(photos):
             data["not_listed"] = len(uids) - len(photos)
         brief = f"{counted(len(uids), 'photo')}, {data['above_cutoff']} above the cut-off"
@@ -102,7 +104,8 @@ def look_of(context: ToolContext, uid: str) -> NDArray[np.float32]:
         return context.searcher.photo_vector(known_photos(context, [uid])[0].uid)
     side = context.encoder.spec.decode_side
     picture = pixels(context, source(context, uid), short_side=side or None)
-    return context.encoder.encode_images([picture])[0]
+    vector: NDArray[np.float32] = context.encoder.encode_images([picture])[0]
+    return vector
 
 
 def _words(result: SearchResult) -> dict[str, Json]:

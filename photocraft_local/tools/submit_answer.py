@@ -23,8 +23,8 @@ _CHECKS = ("when", "where", "text", "not_text", "seen")
 _CLAIM = schema.arguments(
     "constraint",
     constraint=schema.words("The condition in the question's own words.", longest=500),
-    when=schema.WHEN,
-    where=schema.WHERE,
+    when=schema.WHEN_BRIEF,
+    where=schema.WHERE_BRIEF,
     text=schema.words("What must be seen; checked by score against the cut-off."),
     not_text=schema.many(
         schema.words("One thing that must not be seen.", longest=200),
@@ -167,7 +167,8 @@ def _refused(tool: str, unmet: list[dict[str, Json]]) -> Observation:
     return Observation(
         tool,
         data=data,
-        error=f"not accepted: {counted(len(uids), 'photo')} of the answer break a condition; "
-        "leave them out, correct the condition, or look at them and state in seen what you saw",
-        brief=f"refused: {counted(len(uids), 'photo')} break a condition",
+        error=f"not accepted: conditions are broken by {counted(len(uids), 'photo')} of the "
+        "answer, see unmet; leave them out, correct the condition, or, where only the look is in "
+        "doubt, view them and state in seen what you saw",
+        brief=f"refused: conditions broken by {counted(len(uids), 'photo')}",
     )

@@ -1,0 +1,87 @@
+"""Exact filters over real metadata; mistakes come back with position and hint."""
+
+from __future__ import annotations
+
+from conftest import Album, Call
+
+NIKON = {"ia_DSCN0010.jpg", "ia_DSCN0021.jpg", "ia_DSCN0042.jpg"}
+
+
+def names(album: Album, uids: list[str]) -> set[str]:
+    by_uid = {uid: name for name, uid in album.uids.items()}
+    return {by_uid[uid] for uid in uids}
+
+
+def rows(seen_data: dict[str, object]) -> list[str]:
+    photos = seen_data["photos"]
+    assert isinstance(photos, list)
+    return [row["uid"] for row in photos]
+
+
+def test_words_for_time_are_read_and_echoed(call: Call, album: Album) -> None:
+    seen = call("filter_photos", when="October 2008", save_as="walk")
+    assert names(album, rows(seen.data)) == NIKON
+    assert seen.data["count"] == 3
+    assert "October 2008" in seen.data["when"]
+    assert "2008-10" in seen.data["filter"]
+    assert seen.data["histogram"] == {"by_day": {"2008-10-22": 3}}
+    assert seen.data["saved_as"] == "walk"
+    assert seen.brief == "3 photos, saved as walk"
+    first = seen.data["photos"][0]
+    assert first == {"uid": album.uid("ia_DSCN0010.jpg"), "time": "2008-10-22T16:28:39",
+                     "place": first["place"]}  # fmt: skip
+    assert "Italy" in first["place"]
+
+
+def test_expressions_and_words_hold_at_once(call: Call, album: Album) -> None:
+    seen = call("filter_photos", when="2008", where="has_gps and hour == 16")
+    assert names(album, rows(seen.data)) == NIKON - {"ia_DSCN0042.jpg"}
+    none = call("filter_photos", when="2008", where="hour == 3")
+    assert none.ok
+    assert (none.data["count"], none.data["photos"]) == (0, [])
+
+
+def test_places_go_by_the_gazetteer(call: Call, album: Album) -> None:
+    seen = call("filter_photos", where="place('Italy')")
+    assert names(album, rows(seen.data)) == NIKON | {"me_Apple iPhone 4.jpg"}
+    near = call("filter_photos", where="near('43.4674,11.8851', 1)")
+    assert names(album, rows(near.data)) == NIKON
+
+
+def test_inside_a_set(call: Call, album: Album) -> None:
+    call("filter_photos", where="place('Italy')", save_as="italy")
+    seen = call("filter_photos", when="2011", within="italy")
+    assert names(album, rows(seen.data)) == {"me_Apple iPhone 4.jpg"}
+    assert seen.data["within"] == {"count": 4, "set": "italy"}
+    missing = call("filter_photos", when="2011", within="itlay")
+    assert "did you mean 'italy'? sets: italy (4)" in missing.error
+
+
+def test_an_empty_set_is_told_apart_from_no_result(call: Call) -> None:
+    call("filter_photos", when="1901", save_as="old")
+    seen = call("filter_photos", where="has_gps", within="old")
+    assert "the set 'old' is empty" in seen.error
+    assert "when='1901'" in seen.error
+
+
+def test_without_a_condition_the_whole_library_is_counted(call: Call, album: Album) -> None:
+    seen = call("filter_photos")
+    assert seen.data["count"] == album.library.count()
+    assert len(seen.data["photos"]) == 20
+    assert sum(next(iter(seen.data["histogram"].values())).values()) == album.library.count()
+
+
+def test_mistakes_come_back_with_position_and_hint(call: Call) -> None:
+    seen = call("filter_photos", where="has_gps and yaer == 2008")
+    assert not seen.ok
+    assert seen.data["position"] == 12
+    assert "year" in seen.error
+    assert "no 30 February 2021" in call("filter_photos", when="2021-02-30").error
+    assert "Atlantiss" in call("filter_photos", where="place('Atlantiss')").error
+
+
+def test_a_bad_set_name_is_refused_before_any_work(call: Call) -> None:
+    assert call("filter_photos", where="has_gps", save_as="ok_1").ok
+    for index in range(2, 65):
+        assert call("combine_sets", op="and", sets=["ok_1", "ok_1"], save_as=f"s{index}").ok
+    assert "already 64 sets" in call("filter_photos", where="has_gps", save_as="one_more").error

@@ -1,0 +1,121 @@
+"""An answer is accepted only if every condition holds for every photo of it."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Album, Call
+
+from photocraft_local.tools.submit_answer import answer_of
+
+
+@pytest.fixture
+def nikon(album: Album) -> list[str]:
+    return [album.uid(f"ia_DSCN00{n}.jpg") for n in (10, 21, 42)]
+
+
+def test_an_answer_that_holds_is_accepted_with_its_evidence(call: Call, nikon: list[str]) -> None:
+    seen = call(
+        "submit_answer",
+        photos=nikon,
+        text="three photos",
+        evidence=[
+            {"constraint": "in October 2008", "when": "October 2008", "anchors": nikon[:1]},
+            {"constraint": "in Italy", "where": "place('Italy')"},
+        ],
+    )
+    assert seen.ok, seen.error
+    answer = answer_of(seen)
+    assert answer.uids == tuple(nikon)
+    assert answer.text == "three photos"
+    time, place = answer.evidence[nikon[0]]
+    assert time.met
+    assert time.constraint == "in October 2008"
+    assert "2008-10" in time.rule
+    assert time.value.startswith("2008-10-22T16:28:39")
+    assert time.anchors == (nikon[0],)
+    assert "Italy" in place.value
+    assert seen.brief == "answered with 3 photos; 2 conditions verified"
+
+
+def test_one_photo_that_breaks_a_condition_refuses_the_answer(
+    call: Call, nikon: list[str], album: Album
+) -> None:
+    stranger = album.uid("me_Apple iPhone 4.jpg")
+    seen = call(
+        "submit_answer",
+        photos=[*nikon, stranger],
+        evidence=[{"constraint": "in October 2008", "when": "October 2008"}],
+    )
+    assert not seen.ok
+    assert seen.data["accepted"] is False
+    assert seen.data["unmet_photos"] == [stranger]
+    broken = seen.data["unmet"][0]
+    assert broken["uid"] == stranger
+    assert broken["value"].startswith("2011-01-13T14:33:39")
+    with pytest.raises(ValueError, match="not accepted"):
+        answer_of(seen)
+
+
+def test_evidence_may_concern_some_photos_only(call: Call, nikon: list[str], album: Album) -> None:
+    other = album.uid("me_Apple iPhone 4.jpg")
+    evidence = [
+        {"constraint": "first trip", "when": "2008", "photos": nikon},
+        {"constraint": "second trip", "when": "2011", "photos": [other]},
+    ]
+    seen = call("submit_answer", photos=[*nikon, other], evidence=evidence)
+    assert seen.ok, seen.error
+    less = call("submit_answer", photos=nikon, evidence=evidence)
+    assert f"evidence for {other}" in less.error
+
+
+def test_looks_are_judged_by_the_cutoff_and_eyes_outweigh_it(call: Call, album: Album) -> None:
+    cats = call("search_photos", text="a cat", exact=True, save_as="cats")
+    assert cats.data["count"] >= 2
+    good = call("submit_answer", set="cats", evidence=[{"constraint": "a cat", "text": "a cat"}])
+    assert good.ok, good.error
+    piece = answer_of(good).evidence[cats.data["photos"][0]["uid"]][0]
+    assert piece.score is not None
+    assert piece.threshold is not None
+    assert piece.score >= piece.threshold
+    books = album.uid("books.jpg")
+    claim = {"constraint": "a cat", "text": "a cat"}
+    bad = call("submit_answer", photos=[books], evidence=[claim])
+    assert not bad.ok
+    assert bad.data["unmet"][0]["score"] < bad.data["unmet"][0]["threshold"]
+    seen = call(
+        "submit_answer", photos=[books], evidence=[{**claim, "seen": "a cat behind the books"}]
+    )
+    assert seen.ok
+    assert answer_of(seen).evidence[books][0].value == "a cat behind the books"
+
+
+def test_crops_count_as_their_photo(call: Call, nikon: list[str]) -> None:
+    crop = call("zoom_in", uid=nikon[0], x=0, y=0, width=60, height=60).data["uid"]
+    seen = call(
+        "submit_answer", photos=[crop, nikon[0]], evidence=[{"constraint": "2008", "when": "2008"}]
+    )
+    assert answer_of(seen).uids == (nikon[0],)
+
+
+def test_no_photo_is_an_answer(call: Call) -> None:
+    seen = call("submit_answer", photos=[], evidence=[], text="there is none")
+    assert seen.ok
+    answer = answer_of(seen)
+    assert (answer.uids, answer.text) == ((), "there is none")
+    checked = call("submit_answer", photos=[], evidence=[{"constraint": "a dog", "text": "a dog"}])
+    assert checked.ok
+
+
+def test_mistakes_carry_the_way_out(call: Call, nikon: list[str]) -> None:
+    held = [{"constraint": "2008", "when": "2008"}]
+    assert "either photos or set" in call("submit_answer", evidence=held).error
+    assert "either" in call("submit_answer", photos=[], set="x", evidence=held).error
+    assert "needs evidence" in call("submit_answer", photos=nikon, evidence=[]).error
+    unchecked = call("submit_answer", photos=nikon, evidence=[{"constraint": "nice"}])
+    assert "'nice' comes without a check" in unchecked.error
+    assert "no set named" in call("submit_answer", set="gone", evidence=held).error
+    assert "no photo 'pzzzzz'" in call("submit_answer", photos=["pzzzzz"], evidence=held).error
+    wrong = call(
+        "submit_answer", photos=nikon, evidence=[{"constraint": "x", "where": "yaer == 1"}]
+    )
+    assert wrong.data["position"] == 0
