@@ -247,4 +247,7 @@ class _RowLookup:
 
 
 def _contiguous(rows: Rows) -> bool:
-    return len(rows) == 0 or int(rows[-1]) - int(rows[0]) + 1 == len(rows)
+    # The ends alone do not tell: photos in order of time have their rows in any order.
+    return len(rows) == 0 or (
+        int(rows[-1]) - int(rows[0]) + 1 == len(rows) and bool((np.diff(rows) == 1).all())
+    )

@@ -214,6 +214,17 @@ def test_scores_follow_the_order_of_the_ids(store: Any, queries: Any) -> None:
     np.testing.assert_allclose(np.delete(scores, 2, axis=1), expected, atol=1e-6)
 
 
+def test_scores_of_ids_out_of_order_whose_ends_look_like_a_run() -> None:
+    vectors = np.eye(6, 8, dtype=np.float16)
+    index = ExactIndex(vectors, np.arange(1, 7, dtype=np.int64))
+    out_of_order = np.array([2, 4, 6, 3, 5], np.int64)  # rows 1, 3, 5, 2, 4: 4 - 1 + 1 < 5
+    looks_like_a_run = np.array([2, 6, 1, 5], np.int64)  # rows 1, 5, 0, 4: 4 - 1 + 1 == 4
+    for ids in (out_of_order, looks_like_a_run):
+        wanted = [1.0 if photo_id == 6 else 0.0 for photo_id in ids.tolist()]
+        assert index.scores(np.eye(8, dtype=np.float32)[5], ids).tolist() == wanted
+
+
+
 @pytest.mark.parametrize("k", [0, -1])
 def test_k_below_one_is_refused(store: Any, queries: Any, k: int) -> None:
     with pytest.raises(UsageError, match="at least 1"):
