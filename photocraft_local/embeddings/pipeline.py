@@ -29,6 +29,7 @@ from photocraft_local.library.library import Library
 from photocraft_local.library.progress import Progress, silent
 from photocraft_local.records import Photo, Skipped
 
+_ANNOUNCE_SECONDS = 5.0
 _PIECE = 256  # photos whose paths are read with one query
 
 Item = TypeVar("Item")
@@ -81,6 +82,7 @@ def index_pending(
             writer.store(batch)
             progress("embed", report.indexed + report.skipped, len(pending))
             interrupt.check()
+        writer.announce()
     report.seconds = time.monotonic() - start
     return report
 
@@ -116,6 +118,8 @@ class _Writer:
         self._space = space
         self._encoder_id = encoder_id
         self._report = report
+        self._num_announced = 0
+        self._announced = time.monotonic()
 
     def store(self, batch: Encoded) -> None:
         if batch.failed_all and not self._report.indexed:
@@ -134,6 +138,15 @@ class _Writer:
             for failed in batch.failures
         )
         self._record(batch)
+        if time.monotonic() - self._announced > _ANNOUNCE_SECONDS:
+            self.announce()
+
+    def announce(self) -> None:
+        """A new generation, so that open searchers look again."""
+        if self._report.indexed > self._num_announced:
+            with self._library.changes():
+                self._num_announced = self._report.indexed
+                self._announced = time.monotonic()
 
     def _record(self, batch: Encoded) -> None:
         lasting = [failed for failed in batch.failures if not failed.retry]

@@ -39,6 +39,7 @@ class Intake:
         self.unreadable_folders: list[bytes] = []
         self.devices: set[int] = set()  # as recorded last time, of rows that were seen
         self.devices_back: set[int] = set()  # the same of rows that were offline
+        self.num_seen = 0  # rows
         self._seen = bytearray()
         self._library = library
         self._ledger = Ledger(library.database, library.flags)
@@ -255,6 +256,7 @@ class Intake:
     def _see(self, file_id: int) -> None:
         if file_id >= len(self._seen):
             self._seen.extend(bytes(max(file_id + 1, 2 * len(self._seen)) - len(self._seen)))
+        self.num_seen += not self._seen[file_id]
         self._seen[file_id] = 1
 
 

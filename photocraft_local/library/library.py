@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.errors import LibraryNotFound, UnknownPhoto, UsageError
-from photocraft_local.library import events, forget, status
+from photocraft_local.library import compact, events, forget, status
 from photocraft_local.library.columns import LibraryColumns, read_columns
 from photocraft_local.library.crops import Box, Crop, CropStore
 from photocraft_local.library.names import FlagTable
@@ -201,6 +201,14 @@ class Library:
     def forget(self, uid: str) -> forget.Forgotten:
         """Remove all that is known of one photo, or one crop; see forget.py."""
         return forget.forget(self, uid)
+
+    def compact(self) -> compact.Compacted:
+        """Drop photos that are gone from disk, and vectors of no photo; see compact.py."""
+        return compact.compact(self)
+
+    def remove_root(self, root: bytes) -> int:
+        """Stop knowing a folder; see compact.py."""
+        return compact.remove_root(self, root)
 
     # --- crops
 

@@ -71,7 +71,10 @@ def sync(
                 if scope.mounted
             ]
         settle_vanished(library, intakes, report)
-        _finish(library, intakes, places)
+        if places:
+            _name_places(library, places)
+        _segment(library)
+        _record_roots(library, intakes)
     offline = {scope.root for scope in scopes if not scope.mounted}
     offline |= {intake.scope.root for intake in intakes if intake.is_empty_mount_point}
     report.offline_roots = tuple(sorted(offline))
@@ -146,17 +149,26 @@ def _retry_after_update(library: Library) -> None:
         database.execute("INSERT OR REPLACE INTO meta VALUES ('refused_under', ?)", (conditions,))
 
 
-def _finish(library: Library, intakes: Sequence[Intake], places: PlaceNamer | None) -> None:
-    """Names of places, events, and which roots are mounted."""
-    if places:
-        _name_places(library, places)
-    settings = library.settings
+def _segment(library: Library) -> None:
+    """Compute events anew unless those that are there are of this very state and these gaps."""
+    hours, km = library.settings.event_gap_hours, library.settings.event_gap_km
+    state = f"{hours:g} h, {km:g} km, generation "
+    known = library.database.value("SELECT value FROM meta WHERE key = 'events_of'")
+    if known == f"{state}{library.generation()}":
+        return
     with library.changes() as database:
-        update_events(database, gap_hours=settings.event_gap_hours, gap_km=settings.event_gap_km)
+        update_events(database, gap_hours=hours, gap_km=km)
+        now = f"{state}{library.generation() + 1}"
+        database.execute("INSERT OR REPLACE INTO meta VALUES ('events_of', ?)", (now,))
+
+
+def _record_roots(library: Library, intakes: Sequence[Intake]) -> None:
+    """No change of the library's content, so no new generation."""
+    with library.database.transaction():
         for intake in intakes:
             # An empty mount point is no new home: the root stays the directory it was.
             if not intake.is_empty_mount_point:
-                root_plans.record(database, intake.scope)
+                root_plans.record(library.database, intake.scope)
     library.refresh_roots()
 
 

@@ -126,6 +126,12 @@ class Database:
         with self._lock:
             self._run("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def vacuum(self) -> None:
+        """Rewrite the file without free pages; needs room for a copy."""
+        with self._lock:
+            self._run("VACUUM")
+            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def verify(self) -> None:
         """Read every page; raises LibraryCorrupt with the first fault."""
         verdict = str(self.value("PRAGMA quick_check(1)"))
