@@ -105,7 +105,7 @@ def test_a_large_k_over_many_panels_equals_brute_force(
     store: Any, queries: Any, engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("photocraft_local.search.index._PANEL_SCORES", 4096)
-    monkeypatch.setattr("photocraft_local.search.faiss_scan._GATHER_ROWS", 500)
+    monkeypatch.setattr("photocraft_local.search.faiss_scan._GATHER_ELEMENTS", 500 * DIM)
     index = ExactIndex(*store, engine=engine)
     some = store[1][: N // 10]
     for chosen in (some, store[1]):
@@ -222,7 +222,6 @@ def test_scores_of_ids_out_of_order_whose_ends_look_like_a_run() -> None:
     for ids in (out_of_order, looks_like_a_run):
         wanted = [1.0 if photo_id == 6 else 0.0 for photo_id in ids.tolist()]
         assert index.scores(np.eye(8, dtype=np.float32)[5], ids).tolist() == wanted
-
 
 
 @pytest.mark.parametrize("k", [0, -1])
