@@ -108,6 +108,12 @@ def first_month(months: tuple[int, ...]) -> int:
     return next((m for m in months if (m - 2) % 12 + 1 not in months), months[0])
 
 
+def months_from(months: tuple[int, ...]) -> int:
+    """How many months follow one another from ``first_month``."""
+    first = first_month(months)
+    return next((step for step in range(12) if (first + step - 1) % 12 + 1 not in months), 12)
+
+
 def occurrence(when: When, of_year: int) -> Interval:
     """The interval of a recurring run of months or days that begins in ``of_year``."""
     if when.months:

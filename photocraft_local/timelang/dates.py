@@ -34,6 +34,8 @@ def numeric(words: Words, at: int) -> Atom | None:
         if not (1 <= numbers[1] <= 12 and 1 <= numbers[2] <= 31):
             return None  # some other number of eight digits
     if token.shape == "dmy":
+        if not _like_a_date(token.text, numbers) or words.match("notyearbefore", at - 1):
+            return None
         numbers = _day_first(token.text, numbers)
     if not FIRST_YEAR <= numbers[0] <= LAST_YEAR:
         return None
@@ -48,6 +50,13 @@ def _short_range(at: int, numbers: list[int]) -> Atom:
     if not numbers[0] < last <= numbers[0] + 30:
         calendar.check_day(numbers[1], 1)
     return period(at + 1, (calendar.year(numbers[0])[0], calendar.year(last)[1]))
+
+
+def _like_a_date(text: str, numbers: list[int]) -> bool:
+    """Not a version or a score: "2.0.21", "3-5-10"."""
+    if len(text.rpartition(text[-3])[2]) == 2 and "-" in text:
+        return False
+    return 1 <= numbers[0] <= 31 and 1 <= numbers[1] <= 31 and min(numbers[:2]) <= 12
 
 
 def _day_first(text: str, numbers: list[int]) -> list[int]:
@@ -106,10 +115,20 @@ def year(words: Words, at: int) -> Atom | None:
     if found is None or words.shape(at) == "short":
         return None
     end, number = found
-    counted = words.match("notyearafter", end) or words.match("notyearbefore", at - 1)
-    if counted and words.shape(at) == "number":
+    if words.shape(at) == "number" and (_counts(words, at, end) or _names_a_thing(words, at, end)):
         return None
     return period(end, calendar.year(number))
+
+
+def _counts(words: Words, at: int, end: int) -> bool:
+    """ "2000 people", "room 2012"."""
+    return bool(words.match("notyearafter", end) or words.match("notyearbefore", at - 1))
+
+
+def _names_a_thing(words: Words, at: int, end: int) -> bool:
+    """ "a 2019 Toyota"."""
+    behind = words.token(end)
+    return words.key(at - 1) in ("a", "an") and behind is not None and behind.text[0].isupper()
 
 
 def decade(words: Words, at: int) -> Atom | None:
@@ -164,7 +183,9 @@ def _short_month(words: Words, at: int) -> tuple[int, int] | None:
 
 
 def day_number(words: Words, at: int) -> tuple[int, int] | None:
-    """(token behind it, day of month) of "3", "3rd", "3.", "1er", "3日"."""
+    """(token behind it, day of month) of "3", "3rd", "3.", "1er", "3日", "first"."""
+    if found := words.match("dayword", at):
+        return found[0], int(found[1])
     token = words.token(at)
     if token is None or token.shape not in ("number", "ordinal", "zhday"):
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, time
 
-from photocraft_local.timelang.when import BEGIN, END, Interval, MonthDay, When
+from photocraft_local.timelang.when import BEGIN, END, Interval, MonthDay, When, around_midnight
 
 _NEVER = "has_time and not has_time"
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -21,7 +21,7 @@ def expression_of(when: When) -> str:
         _member("month", [str(month) for month in when.months]),
         _any_of([_days(first, last) for first, last in when.year_days]),
         _member("weekday", [f'"{_WEEKDAYS[day]}"' for day in when.weekdays if day >= 0]),
-        _any_of([_hours(low, high) for low, high in _around_midnight(when.hours)]),
+        _any_of([_hours(low, high) for low, high in around_midnight(when.hours)]),
     ]
     if when.weekdays == (-1,) or when.hours == ((0, 0),):
         parts = [_NEVER]
@@ -73,13 +73,6 @@ def _days(first: MonthDay, last: MonthDay) -> str:
         parts.append(_member("month", [str(month) for month in sorted(between)]))
     parts.append(f"(month == {last[0]} and day <= {last[1]})")
     return "(" + " or ".join(parts) + ")"
-
-
-def _around_midnight(hours: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Two ranges that meet at midnight as one that wraps."""
-    if len(hours) > 1 and hours[0][0] == 0 and hours[-1][1] == 24:
-        return [*hours[1:-1], (hours[-1][0], hours[0][1])]
-    return list(hours)
 
 
 def _hours(low: int, high: int) -> str:

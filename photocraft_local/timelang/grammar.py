@@ -5,7 +5,7 @@ Gives for a position the longest phrase; does not judge whether a word is meant 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from photocraft_local.timelang import calendar, dates, ranges
 from photocraft_local.timelang.atoms import atom
@@ -23,11 +23,11 @@ class Phrase:
     sure: bool = True
 
 
-def phrase(words: Words, at: int) -> Phrase | None:
+def phrase(words: Words, at: int, *, cued: bool) -> Phrase | None:
     """The longest time phrase at token ``at``, with what is said further of the same time:
-    "Sunday mornings in summer 2019"."""
+    "Sunday mornings in summer 2019". ``cued``: something before it speaks for a time."""
     found = single(words, at)
-    while found and (more := _more(words, found)):
+    while found and (more := _more(words, found, cued=cued)):
         found = more
     return found
 
@@ -37,18 +37,28 @@ def single(words: Words, at: int) -> Phrase | None:
     return max((o for o in options if o), key=lambda option: option.end, default=None)
 
 
-def _more(words: Words, found: Phrase) -> Phrase | None:
-    """``found`` with the next phrase, if that sets other fields and only small words part them."""
+def _more(words: Words, found: Phrase, *, cued: bool) -> Phrase | None:
+    """``found`` with the next phrase, if that sets other fields and only small words part them.
+
+    "I march on Sundays": a verb is no month because a time follows later.
+    """
     for start in _after_small_words(words, found.end):
         other = single(words, start)
         if other is None or not _goes_with(found.when, other.when):
             continue
-        beside = start == found.end or (other.sure and found.sure)
-        cued = any(words.match("cue", at) for at in range(found.end, start))
-        if not (beside or other.sure or cued):
+        beside = start == found.end
+        if not (beside or cued or found.sure or found.when.hours):
+            continue
+        if not (beside or other.sure or is_cued(words, found.end, start)):
             continue
         return Phrase(other.end, found.when & other.when, found.sure or beside or other.sure)
     return None
+
+
+def is_cued(words: Words, start: int, end: int) -> bool:
+    """Whether a cue stands right before token ``end``, at ``start`` or later."""
+    found = (words.match("cue", at) for at in range(start, end))
+    return any(cue is not None and cue[0] == end for cue in found)
 
 
 def _after_small_words(words: Words, at: int) -> list[int]:
@@ -108,7 +118,7 @@ def _from_to(words: Words, at: int) -> Phrase | None:
     pair = _pair(words, start, ("to",))
     if found and pair is None:
         return _onwards(words, start)
-    return pair
+    return replace(pair, sure=True) if found and pair else pair
 
 
 def _onwards(words: Words, at: int) -> Phrase | None:
@@ -133,7 +143,8 @@ def _pair(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
 
 
 def _joint(words: Words, at: int, joints: tuple[str, ...]) -> int | None:
-    if words.shape(at) == "dash" and words.key(at) != "/":
+    iso_interval = words.shape(at - 1) == words.shape(at + 1) == "iso"
+    if words.shape(at) == "dash" and (words.key(at) != "/" or iso_interval):
         return at + 1
     for kind in joints:
         if found := words.match(kind, at):
@@ -148,7 +159,8 @@ def _pair_of_times(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | N
     if left is None or right is None:
         return None
     when = ranges.joined(left, right)
-    return Phrase(right.end, when, sure=left.sure or right.sure) if when else None
+    sure = left.sure or right.sure or left.kind == "month"
+    return Phrase(right.end, when, sure) if when else None
 
 
 def _pair_of_days(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:

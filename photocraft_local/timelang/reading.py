@@ -8,10 +8,12 @@ guessed or dropped.
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date, datetime, time
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang.grammar import Phrase, phrase
+from photocraft_local.timelang.calendar import latest, months_from
+from photocraft_local.timelang.grammar import Phrase, is_cued, phrase
 from photocraft_local.timelang.recurring import season_word
 from photocraft_local.timelang.when import BEGIN, END, TimeMention, When
 from photocraft_local.timelang.words import Hemisphere, Words
@@ -60,21 +62,25 @@ def parse_bound(
     when June is over.) A month or day without a year is its latest occurrence. Raises
     TimeWordsError for what is no single interval.
     """
-    from photocraft_local.timelang.calendar import latest
-
     when = parse_when(text, today=today, hemisphere=hemisphere)
-    simple = not (when.hours or (when.weekdays and (when.months or when.year_days)))
-    if simple and not when.intervals and (when.months or when.year_days or when.weekdays):
-        if len(when.weekdays) <= 1 and len(when.year_days) <= 1:
-            start = datetime(today.year, today.month, today.day)
-            return latest(when, start, over=False)
-    masks = when.months or when.year_days or when.weekdays or when.hours
-    if masks or len(when.intervals) != 1 or BEGIN in when.intervals[0] or END in when.intervals[0]:
+    runs = [field for field in (when.months, when.year_days, when.weekdays) if field]
+    if len(runs) == 1 and not when.intervals and not when.hours and _one_run(when):
+        return latest(when, datetime.combine(today, time.min), over=False)
+    ends = {moment for interval in when.intervals for moment in interval}
+    if runs or when.hours or len(when.intervals) != 1 or ends & {BEGIN, END}:
         raise TimeWordsError(
             f"{_short(text)!r} is no single stretch of time but {when.meaning}",
             hint="write a day, month or year, e.g. 2021-06-14, 2021-06 or 2021",
         )
     return when.intervals[0]
+
+
+def _one_run(when: When) -> bool:
+    """Whether what recurs comes once a year or week: one day or month, one season."""
+    months = when.months
+    if months:
+        return months_from(months) == len(months)
+    return len(when.year_days) == 1 or len(when.weekdays) == 1
 
 
 def _find(words: Words, *, strict: bool) -> list[TimeMention]:
@@ -95,13 +101,24 @@ def _find(words: Words, *, strict: bool) -> list[TimeMention]:
 def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
     """The longest accepted phrase at ``at`` or behind the small words there."""
     best: Phrase | None = None
+    if strict and _is_of_something_else(words, at):
+        return None
     for start in _leads(words, at):
-        found = phrase(words, start)
+        cued = not strict or is_cued(words, at, start)
+        found = phrase(words, start, cued=cued)
         if found is None or (best is not None and found.end <= best.end):
             continue
-        if not strict or found.sure or _cued(words, at, start, found.end):
+        if cued or found.sure or _opens(words, start, found.end):
             best = found
     return best
+
+
+def _is_of_something_else(words: Words, at: int) -> bool:
+    """ "a house built in 1850": not when the photo was taken."""
+    before = at - 1
+    while before > 0 and words.match("lead", before):
+        before -= 1
+    return words.match("nottimebefore", before) is not None
 
 
 def _leads(words: Words, at: int) -> list[int]:
@@ -114,16 +131,10 @@ def _leads(words: Words, at: int) -> list[int]:
     return starts
 
 
-def _cued(words: Words, at: int, start: int, end: int) -> bool:
-    """Whether something speaks for a time: a cue right before it, or a season that opens the
-    question ("Summer in Lisbon")."""
-    for before in range(at, start):
-        cue = words.match("cue", before)
-        if cue and cue[0] == start:
-            return True
-    season = season_word(words, start)
-    opens = at == start == 0 and season is not None and season[0] == end
-    return opens and words.key(end) in ("in", "at", "on", "of")
+def _opens(words: Words, start: int, end: int) -> bool:
+    """A season that opens the question: "Summer in Lisbon"."""
+    season = season_word(words, start) if start == 0 else None
+    return season is not None and season[0] == end and words.key(end) in ("in", "at", "on", "of")
 
 
 def _left_over(words: Words, mentions: list[TimeMention]) -> str:
@@ -139,8 +150,6 @@ def _left_over(words: Words, mentions: list[TimeMention]) -> str:
 
 
 def _with_text(when: When, text: str) -> When:
-    from dataclasses import replace
-
     return replace(when, text=text)
 
 

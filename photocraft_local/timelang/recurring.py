@@ -97,26 +97,33 @@ def part_of_day(words: Words, at: int) -> Atom | None:
 
 
 def clock(words: Words, at: int) -> Atom | None:
-    """ "3 pm", "15:30", "15h", "8 Uhr", "at 9 o'clock": the full hour that holds it."""
-    token = words.token(at)
-    if token is None:
+    """ "3 pm", "15:30", "15h", "8 Uhr", "9 o'clock", "5 in the afternoon", "下午3点": the full hour
+    that holds it."""
+    part = words.match("part", at)  # Chinese says it first
+    start = part[0] if part else at
+    token = words.token(start)
+    if token is None or token.shape not in ("clock", "number") or len(token.text) > 11:
         return None
-    end = at + 1
-    if token.shape == "number" and len(token.text) <= 2 and _clock_word(words, end):
-        end = _clock_word(words, end) or end
-    elif token.shape != "clock":
+    end = words.skip("clockword", start + 1)
+    named = end > start + 1 or token.shape == "clock"
+    if not part and (part := _part_behind(words, end)):
+        end, named = part[0], True
+    if not named or (token.shape == "number" and len(token.text) > 2):
         return None
     hour, minute = hour_of(token.text)
+    if part and hour < 12 and PARTS[part[1]][0][0] >= 12:
+        hour += 12
     notes = ("taken as the full hour",) if minute else ()
-    end = words.skip("clockword", end)
-    return Atom(end, When(hours=((hour, hour + 1),), notes=notes), "hours", True)
+    return Atom(end, When(hours=((hour, hour + 1),), notes=notes), "hours")
 
 
-def _clock_word(words: Words, at: int) -> int | None:
-    """The token behind "o'clock", "Uhr", "heures"."""
-    if words.key(at) in ("uhr", "heures", "oclock", "点", "点钟"):
-        return at + 1
-    return at + 2 if (words.key(at), words.key(at + 1)) == ("o", "clock") else None
+def _part_behind(words: Words, at: int) -> tuple[int, str] | None:
+    """ "in the afternoon" or "nachmittags" behind an hour."""
+    for start in (at, words.skip("join", at)):
+        for kind in ("part", "part?"):
+            if found := words.match(kind, start):
+                return found
+    return None
 
 
 def hour_of(text: str) -> tuple[int, int]:

@@ -38,44 +38,54 @@ def near_part(words: Words, at: int) -> Atom | None:
 
 
 def ago(words: Words, at: int) -> Atom | None:
-    """ "3 days ago", "vor zwei Jahren", "il y a un mois", "hace 3 años", "三年前": the whole
-    day, week, month or year."""
+    """ "3 days ago", "vor zwei Jahren", "il y a un mois", "hace 3 años", "三年前", "two summers
+    ago": the whole day, week, month, year or season."""
     before = words.match("agobefore", at)
     number = words.count(before[0] if before else at)
-    unit = words.match("unit", number[0]) if number else None
-    if not number or not unit:
+    if not number:
         return None
-    end = unit[0]
-    if not before:
-        behind = words.match("agoafter", end)
-        if not behind:
-            return None
-        end = behind[0]
+    unit = words.match("unit", number[0])
+    season = recurring.season_word(words, number[0])
+    named = unit or season
+    behind = None if before or not named else words.match("agoafter", named[0])
+    if not named or not (before or behind):
+        return None
+    end = behind[0] if behind else named[0]
+    if unit is None:
+        months = tuple(sorted(calendar.season_months(named[1], words.hemisphere)))
+        span = calendar.latest(When(months=months), words.today, over=True)
+        return period(end, _back("year", span, number[1] - 1))
     if unit[1] == "weekend":
-        start, stop = calendar.weekend(words.today, last=True)
-        back = 7 * (number[1] - 1) * DAY
-        return period(end, (start - back, stop - back))
+        return period(end, _back("week", calendar.weekend(words.today, last=True), number[1] - 1))
     return period(end, calendar.whole(unit[1], words.today, -number[1]))
 
 
+def _back(unit: str, span: Interval, number: int) -> Interval:
+    return calendar.add(unit, span[0], -number), calendar.add(unit, span[1], -number)
+
+
 def rolling(words: Words, at: int) -> Atom | None:
-    """ "the last 3 days", "past week", "les 3 derniers mois": up to the end of today."""
+    """ "the last 3 days", "past week", "in the last year", "les 3 derniers mois": up to the end
+    of today."""
+    one = words.match("rollingone", at)
+    if one and (found := _up_to_today(words, one[0], 1)):
+        return found
     before = words.match("rolling", at)
     number = words.count(before[0] if before else words.skip("lead", at))
-    if not number and before and words.key(at) in ("past", "the") and "past" in _text(words, at):
-        number = (before[0], 1)
     if not number:
         return None
     behind = None if before else words.match("rollingafter", number[0])
-    unit = words.match("unit", behind[0] if behind else number[0])
-    if not unit or unit[1] == "weekend" or not (before or behind):
+    if not (before or behind):
+        return None
+    return _up_to_today(words, behind[0] if behind else number[0], number[1])
+
+
+def _up_to_today(words: Words, at: int, number: int) -> Atom | None:
+    unit = words.match("unit", at)
+    if not unit or unit[1] == "weekend":
         return None
     end = words.today + DAY
-    return period(unit[0], (calendar.add(unit[1], end, -number[1]), end))
-
-
-def _text(words: Words, at: int) -> list[str]:
-    return words.keys[at : at + 2]
+    return period(unit[0], (calendar.add(unit[1], end, -number), end))
 
 
 def last(words: Words, at: int) -> Atom | None:

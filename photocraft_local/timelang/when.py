@@ -53,11 +53,9 @@ class When:
 
     def __and__(self, other: When) -> When:
         """Both meanings at once. A night belongs to the day on which it begins."""
-        if self.intervals and other.hours == NIGHT and not self.hours and _one_day(self.intervals):
-            return replace(self, intervals=_nights(self.intervals), notes=self.notes + other.notes)
-        if other.intervals and self.hours == NIGHT and not other.hours:
-            if _one_day(other.intervals):
-                return other & self
+        for night, day in ((self, other), (other, self)):
+            if night.hours == NIGHT and not day.hours and _one_day(day.intervals):
+                return replace(day, intervals=_nights(day.intervals), notes=day.notes)
         return When(
             intervals=_both(self.intervals, other.intervals),
             months=_common(self.months, other.months),
@@ -79,7 +77,7 @@ class When:
         return When(
             intervals=_merged(self.intervals + other.intervals),
             months=tuple(sorted({*self.months, *other.months})),
-            year_days=self.year_days + other.year_days,
+            year_days=tuple(sorted({*self.year_days, *other.year_days})),
             weekdays=tuple(sorted({*self.weekdays, *other.weekdays})),
             hours=_merged_hours(self.hours + other.hours),
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
@@ -106,13 +104,20 @@ _NIGHT_LENGTH = timedelta(hours=8)
 _DAY = timedelta(days=1)
 
 
+def around_midnight(hours: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """Ranges of hours, two that meet at midnight as one that wraps: (21, 5)."""
+    if len(hours) > 1 and hours[0][0] == 0 and hours[-1][1] == 24:
+        return [*hours[1:-1], (hours[-1][0], hours[0][1])]
+    return list(hours)
+
+
 def _in_days(day: MonthDay, span: tuple[MonthDay, MonthDay]) -> bool:
     first, last = span
     return first <= day <= last if first <= last else day >= first or day <= last
 
 
 def _one_day(intervals: tuple[Interval, ...]) -> bool:
-    return all(end - start == _DAY for start, end in intervals)
+    return bool(intervals) and all(end - start == _DAY for start, end in intervals)
 
 
 def _nights(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, time, timedelta
 
-from photocraft_local.timelang.when import BEGIN, END, NIGHT, Interval, MonthDay, When
+from photocraft_local.timelang.when import BEGIN, END, Interval, MonthDay, When, around_midnight
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -82,8 +82,6 @@ def _days(first: MonthDay, last: MonthDay) -> str:
 def _hours(hours: tuple[tuple[int, int], ...]) -> str:
     if not hours:
         return ""
-    if hours == NIGHT:
-        return "21:00 to 05:00"
     if hours == ((0, 0),):
         return "no hour"
-    return _either([f"{low:02d}:00 to {high:02d}:00" for low, high in hours])
+    return _either([f"{low:02d}:00 to {high:02d}:00" for low, high in around_midnight(hours)])
