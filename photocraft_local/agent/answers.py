@@ -1,28 +1,51 @@
-"""From an accepted submission to the answer that the person gets, and the answer of none."""
+"""From an accepted submission to the answer that the person gets, and the answer of none.
+
+What was understood is read off the steps: the filters that ran and the words that the encoder
+could use. Knows nothing of how the tools check an answer.
+"""
 
 from __future__ import annotations
 
-from photocraft_local.records import Answer, Evidence, Json, Step
+from collections.abc import Sequence
+from dataclasses import replace
 
-SUBMIT = "submit_answer"
+from photocraft_local.records import Answer, Json, Step
+from photocraft_local.tools import submit_answer
+
+SUBMIT = submit_answer.SubmitAnswer.name
 
 
 def abstained(reason: str) -> Answer:
     return Answer(uids=(), reason=reason)
 
 
-def answer_of(step: Step) -> Answer:
-    """The answer as the submission tool has checked it."""
-    data = step.observation.data
-    return Answer(
-        uids=tuple(data.get("photos", ())),
-        evidence={uid: _evidence(rows) for uid, rows in data.get("evidence", {}).items()},
-        text=data.get("text", ""),
-        reason=data.get("reason", ""),
-        understood=tuple(data.get("understood", ())),
-        not_understood=tuple(data.get("not_understood", ())),
+def answer_of(question: str, steps: Sequence[Step]) -> Answer:
+    """The answer that the last step submitted. Of the encoder's words only those of the
+    question count: a backbone may have tried others."""
+    answer = submit_answer.answer_of(steps[-1].observation)
+    asked = question.casefold()
+    unknown = [word for word in _said(steps, "not_understood") if word.casefold() in asked]
+    return replace(
+        answer,
+        reason="" if answer.uids else answer.text,
+        understood=_unique([*_filters(steps), *_said(steps, "understood")]),
+        not_understood=_unique([*answer.not_understood, *unknown]),
     )
 
 
-def _evidence(rows: list[dict[str, Json]]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(**{**row, "anchors": tuple(row.get("anchors", ()))}) for row in rows)
+def _filters(steps: Sequence[Step]) -> list[str]:
+    """The filters that ran because a call asked for one."""
+    return _said([step for step in steps if {"when", "where"} & set(step.call.arguments)], "filter")
+
+
+def _said(steps: Sequence[Step], key: str) -> list[str]:
+    """The texts under ``key`` in what the steps that went well brought."""
+    values: list[Json] = []
+    for step in steps:
+        value = step.observation.data.get(key) if step.observation.ok else None
+        values += value if isinstance(value, list) else [value]
+    return [value for value in values if isinstance(value, str) and value]
+
+
+def _unique(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))

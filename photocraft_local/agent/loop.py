@@ -137,7 +137,7 @@ class Agent:
         episode.record(step)
         self.on_step(step)
         if step.call.name == SUBMIT and step.observation.ok:
-            raise Answered(answer_of(step))
+            raise Answered(answer_of(episode.trajectory.question, episode.trajectory.steps))
         if self.memory.take_compaction_request():
             episode.compact()
 

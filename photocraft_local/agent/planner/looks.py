@@ -1,0 +1,56 @@
+"""What is left of a question when times, places and cameras are taken out: looks to be seen and
+looks that must not be seen.
+"""
+
+from __future__ import annotations
+
+import re
+
+from photocraft_local.agent.planner import words
+from photocraft_local.agent.planner.draft import Draft
+
+
+def claim_unwanted(draft: Draft) -> list[str]:
+    """Takes out "without people or cars" and the like; returns one phrase for each thing."""
+    unwanted: list[str] = []
+    while match := next(draft.matches(words.NOT), None):
+        draft.claim(match.start(), match.end())
+        end = _scope_end(draft, match.end())
+        scope = draft.text[match.end() : end]
+        draft.claim(match.end(), end)
+        things = [phrase(part) for part in words.LIST_JOINT.split(scope)]
+        unwanted += [thing for thing in things if thing]
+    return unwanted
+
+
+def _scope_end(draft: Draft, start: int) -> int:
+    """Up to punctuation, "but", the next NOT, or the first word that means something else."""
+    ends = [run_end for run_start, run_end in draft.segments(start) if run_start == start]
+    limit = ends[0] if ends else start
+    text = draft.text[start:limit]
+    stops = [match.start() for match in words.SCOPE_END.finditer(text)]
+    stops += [match.start() for match in words.NOT.finditer(text)]
+    if not words.ARTICLE.match(text):
+        stops += [match.start() for match in words.NEW_THING.finditer(text)]
+    return start + min(stops, default=len(text))
+
+
+def look_of(draft: Draft) -> str:
+    """The unclaimed rest as one phrase."""
+    parts = [phrase(draft.text[start:end]) for start, end in draft.segments()]
+    return " ".join(part for part in parts if part)
+
+
+def phrase(text: str) -> str:
+    """The words of ``text`` that can be seen: no commands, no small words at either end."""
+    text = words.CJK_FILLER.sub(" ", text)
+    found = [word for word in words.WORD.findall(text) if word.casefold() not in words.OUTER]
+    while found and _is_edge(found[0]):
+        found.pop(0)
+    while found and _is_edge(found[-1]):
+        found.pop()
+    return re.sub(r"\s+", " ", " ".join(found))
+
+
+def _is_edge(word: str) -> bool:
+    return word.casefold() in words.EDGE

@@ -1,0 +1,158 @@
+"""Times and places that a question mentions, joined to conditions as its words join them.
+
+"in 2019 or 2020" and "in Italy and France" are one condition with two choices; "in June 2021
+in the evening" and "in Lisbon, Portugal" are two conditions that both hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Generic, Protocol, TypeVar
+
+from photocraft_local.agent.planner import words
+from photocraft_local.agent.planner.conditions import PlaceCondition, Spot, TimeCondition
+from photocraft_local.agent.planner.draft import Draft, Unused
+from photocraft_local.places.areas import PlaceMention
+from photocraft_local.timelang import When, find_times
+
+NEAR_KM = 25.0  # "near" without a distance
+KNOWN_TO_ALL = 1_000_000  # people of a place that is meant without a capital or preposition
+_KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
+T = TypeVar("T")
+
+
+class Places(Protocol):
+    """What the reading needs of the gazetteer."""
+
+    def find_in_text(self, text: str) -> list[PlaceMention]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Found(Generic[T]):
+    """A mention, with the small words to its left that belong to it."""
+
+    start: int
+    end: int
+    value: T
+    negated: bool
+
+
+def claim_times(draft: Draft, today: date) -> list[TimeCondition]:
+    """Raises TimeWordsError for a date that does not exist."""
+    found = [
+        _claimed(draft, mention.start, mention.end, mention.when)
+        for mention in find_times(draft.text, today=today)
+        if draft.is_free(mention.start, mention.end)
+    ]
+    return [
+        TimeCondition(_words(draft, group), tuple(item.value for item in group), group[0].negated)
+        for group in _grouped(draft, found, When.can_join)
+    ]
+
+
+def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
+    """Blocks what is asked of a place but cannot be followed: directions, ways between."""
+    found = [
+        _claimed_spot(draft, mention)
+        for mention in places.find_in_text(draft.text)
+        if draft.is_free(mention.start, mention.end) and _is_meant(draft.text, mention)
+    ]
+    groups = _grouped(draft, [item for item in found if item], _apart)
+    return [
+        PlaceCondition(_words(draft, group), tuple(item.value for item in group), group[0].negated)
+        for group in groups
+    ]
+
+
+def _is_meant(text: str, mention: PlaceMention) -> bool:
+    """Whether words that can name a place stand for it. With a capital they do; without one
+    "in porto" does, "in the grass" and "bath tub" do not, "tokyo dog" does again."""
+    bare = words.THE.sub("", mention.text)
+    if bare[0] != bare[0].lower() and not text.isupper():
+        return True
+    before = text[: mention.start]
+    if bare == mention.text and (words.TO_PLACE.search(before) or not bare[0].isascii()):
+        return True
+    known = any(
+        area.population >= KNOWN_TO_ALL and area.name.casefold() == bare.casefold()
+        for area in mention.areas
+    )
+    return known and not words.A_THING.search(before)
+
+
+def _claimed_spot(draft: Draft, mention: PlaceMention) -> _Found[Spot] | None:
+    start, name = mention.start, mention.text
+    for pattern in (words.BETWEEN, words.DIRECTION):
+        if draft.before(start, pattern):
+            at = draft.claim_before(start, pattern)
+            said = draft.claim(at, mention.end)
+            draft.blocked.append(Unused(said, "ways and directions are not followed yet"))
+            return None
+    km, at = None, start
+    if within := draft.before(start, words.WITHIN):
+        unit = within["unit"].lower()
+        scale = next(km for mark, km in _KM_PER_UNIT.items() if unit.startswith(mark))
+        km, at = float(within["number"]) * scale, draft.claim_before(start, words.WITHIN)
+    elif draft.before(start, words.NEAR):
+        km, at = NEAR_KM, draft.claim_before(start, words.NEAR)
+    if km is not None and mention.areas[0].kind in ("country", "region"):
+        said = draft.claim(at, mention.end)
+        draft.blocked.append(Unused(said, "nearness is measured from a town; name one"))
+        return None
+    spot = Spot(name, mention.areas, None if km is None else max(km, 0.01))
+    return _claimed(draft, start, mention.end, spot, lead=at)
+
+
+def _claimed(draft: Draft, start: int, end: int, value: T, *, lead: int = -1) -> _Found[T]:
+    """Claims the mention, its prepositions and a NOT before them. ``lead``: where words that
+    were claimed already begin."""
+    draft.claim(start, end)
+    first = start if lead < 0 else lead
+    first = draft.claim_before(first, words.LEAD)
+    at = draft.claim_before(first, words.MENTION_NOT)
+    negated = at < first
+    if not negated:
+        at = draft.claim_before(first, words.TRIP)
+    return _Found(draft.claim_before(at, words.LEAD), end, value, negated)
+
+
+def _words(draft: Draft, group: Sequence[_Found[T]]) -> str:
+    return draft.text[group[0].start : group[-1].end].strip()
+
+
+def _grouped(
+    draft: Draft, found: Sequence[_Found[T]], choices: Callable[[T, T], bool]
+) -> list[list[_Found[T]]]:
+    """Neighbours that are choices of one condition. Joined by "or" they always are; by "and" or
+    a comma only if ``choices`` says that one photo cannot meet both."""
+    groups: list[list[_Found[T]]] = []
+    for item in found:
+        last = groups[-1][-1] if groups else None
+        if last is not None and last.negated and not item.negated and _joint(draft, last, item):
+            item = _Found(item.start, item.end, item.value, True)
+        if last is not None and last.negated == item.negated:
+            joint = _joint(draft, last, item)
+            if joint == "or" or (joint and choices(last.value, item.value)):
+                draft.claim(last.end, item.start)
+                groups[-1].append(item)
+                continue
+        groups.append([item])
+    return groups
+
+
+def _joint(draft: Draft, left: _Found[T], right: _Found[T]) -> str:
+    """ "or", "and", "," if nothing else stands between two mentions, else nothing."""
+    between = draft.text[left.end : right.start]
+    for name, pattern in (("or", words.OR), ("and", words.AND), (",", words.COMMA)):
+        if pattern.fullmatch(between) or (between and pattern.fullmatch(between.strip() + " ")):
+            return name
+    return ""
+
+
+def _apart(one: Spot, other: Spot) -> bool:
+    """Whether neither place can hold the other: two towns, two countries …"""
+    kinds = one.areas[0].kind, other.areas[0].kind
+    shared = {a.country_code for a in one.areas} & {a.country_code for a in other.areas}
+    return kinds[0] == kinds[1] or not shared

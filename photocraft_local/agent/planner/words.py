@@ -1,0 +1,156 @@
+"""The words by which the planner takes a question apart; English first, some of de, fr, es, zh.
+
+Patterns only. Times and places are not here: their own modules know those words.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _pattern(body: str) -> re.Pattern[str]:
+    return re.compile(body, re.IGNORECASE)
+
+
+PHOTO = r"(?:photo(?:graph)?s?|pictures?|pics?|images?|snapshots?|shots?|fotos?|bild(?:er)?)"
+NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|a dozen|a couple of|a few)"
+
+# Forms of question that ask for something else than a set of photos.
+UNSUPPORTED = _pattern(
+    r"^\W*(?:and |so |please )?(?:"
+    rf"(?:what|which)(?! (?:of (?:my|our|the) )?(?:\w+ )?{PHOTO}\b)"
+    r"|when|where|who|whom|whose|why|how(?! many\b)"
+    r"|wann|wo|wer|warum|wieso|quand|qui|pourquoi|cuándo|dónde|quién|por qué"
+    r")\b"
+)
+COUNT = _pattern(
+    rf"\bhow many(?: {PHOTO})?\b|\bthe number of(?: {PHOTO})?\b|\bcount(?: the| my| all)*\b"
+    rf"|\bwie viele(?: {PHOTO})?\b|\bcombien de(?: {PHOTO})?\b|\bcu[aá]nt[ao]s(?: {PHOTO})?\b"
+    r"|多少张?(?:照片)?"
+)
+# A wish for so many photos: the answer is the whole set, and the number is named as unused.
+WISHED_NUMBER = _pattern(rf"\b{NUMBER} (?={PHOTO}\b)")
+ONLY = _pattern(r"\b(?:only|exclusively|nothing but|nur|seulement|solo)\b")
+SOMEONE = _pattern(
+    r"\b(?:of |with |showing |and )?(?<!show )(?<!give )(?<!find )(?<!get )(?<!let )(?<!for )"
+    r"(?<!tell )\b(?:me|us|myself|ourselves)\b(?: and\b)?"
+    rf"|{PHOTO} (?:of|with) (?:him|her|them)(?= *(?:$|[,.!?]))"
+)
+FUTURE = _pattern(r"\b(?:next (?:year|month|week|summer|winter|spring|autumn|fall)|tomorrow)\b")
+UNKNOWN_TIME = _pattern(r"\b(?:in|from|of|since|during)(?: the)?(?: year)? \d{3,5}\b|\byear \d+\b")
+FACTS = {
+    _pattern(r"\b(?:no|without)(?: an?| any)? (?:date|time|timestamp)s?\b"): "not has_time",
+    _pattern(r"\b(?:no|without)(?: an?| any)? (?:place|location|gps|position|coordinates)s?\b"):
+        "not has_gps",
+    _pattern(r"\b(?:no|without|not|except)(?: any)? screen ?shots?\b"): 'not flag("screenshot")',
+    _pattern(r"\bscreen ?shots?\b"): 'flag("screenshot")',
+}  # fmt: skip
+
+NOT = _pattern(
+    r"\b(?:but )?(?:without(?: any)?|with no|no|not(?: any)?|excluding|except(?: for)?|other than"
+    r"|rather than|instead of|lacking|free of|minus|isn't|aren't|don't|doesn't"
+    r"|ohne|nicht|keine?[nmr]?|außer|sans|pas de|sauf|sin|salvo|excepto)\b"
+    r"|没有|除了"
+)
+# "without cats and dogs": both are meant; a comma ends it.
+LIST_JOINT = _pattern(r" ?, ?(?:and|or|nor) | (?:and|or|nor|und|oder|et|ou|ni|y|o)(?: no)? ")
+SCOPE_END = _pattern(r"[,;:.!?]|\b(?:but|yet|aber|mais|pero)\b")
+# "with no toilets and a red bucket": after a bare noun, an article begins something new.
+NEW_THING = _pattern(r" (?:and|with) (?:a|an|the|some|two|three)\b")
+ARTICLE = _pattern(r"^ *(?:a|an|any|the) ")
+
+# Quantities that no photo is measured by.
+MUCH = _pattern(r"\b(?:a lot|lots|plenty) of\b")
+
+# Left of a time or a place, and part of it.
+LEAD = _pattern(
+    r"(?:\b(?:in|on|at|from|during|for|of|over|around|throughout|within|into|to|by|back|dated"
+    r"|taken|shot|made|captured|sometime|year|the|my|our|this|visiting|near the end of"
+    r"|aus|im|am|vom|von|der|dem|den|die|des|zu|en|à|au|aux|de|du|dans|le|la|el|del|desde"
+    r")\b ?|[在于从]|(?<!\w)d')+$"
+)
+TRIP = _pattern(
+    r"\b(?:(?:my|our|the|a) )?(?:trips?|holidays?|vacations?|visits?|journey|travels?|stay"
+    r"|reise|urlaub|voyage|vacances|viaje|vacaciones) ?$"
+)
+MENTION_NOT = _pattern(
+    r"(?:\b(?:but )?(?:not|except(?: for)?|excluding|other than|without|outside(?: of)?|never"
+    r"|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera) ?|除了)$"
+)
+NEAR = _pattern(
+    r"\b(?:near(?: to| by)?|close to|around|not far from|next to|in the vicinity of"
+    r"|in der nähe von|nahe|bei|rund um|près de|autour de|cerca de|alrededor de)"
+    r" (?:(?:the|la|le|el|der|die) )?$"
+)
+WITHIN = _pattern(
+    r"\b(?:within|less than|under|at most|up to|closer than) (?P<number>\d+(?:\.\d+)?) ?"
+    r"(?P<unit>km|kilomet(?:re|er)s?|miles?|mi|m|met(?:re|er)s?) (?:of|from|to|around) (?:the )?$"
+)
+DIRECTION = _pattern(
+    r"\b(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)(?:ern)? of $"
+)
+BETWEEN = _pattern(r"\b(?:between|on the way (?:from|to)|from here to) $")
+OR = _pattern(r"^[ ,]*(?:or|oder|ou|o)(?: |$)|^或")
+AND = _pattern(r"^[ ,]*(?:and|und|et|y|&|as well as)(?: |$)|^[和与]")
+COMMA = _pattern(r"^ ?, ?$")
+
+# What leans on other photos or on an order of them: a later planner's work, so it is refused.
+RELATION = _pattern(
+    r"\b(?:the )?same (?:day|date|evening|morning|night|week|month|time|place|spot|trip|event"
+    r"|person|people|dog|cat|car)\b"
+    r"|\b(?:the )?(?:day|night|evening|morning|week|weekend|hour|minute|month|year|days|hours"
+    r"|minutes|weeks|months|years)s? (?:before|after|of|when|that|we|i|he|she|they|my|our)\b"
+    r"|\b(?:where|when|while|since|until|till|before|after) (?:i|we|you|my|our)\b"
+    r"|\b(?:before|after|since|until|till|when)\b(?! \w+ing\b)"
+    r"|\bon (?:the|that) (?:same )?(?:trip|event|walk|party)\b"
+    r"|\b(?:event|trip|day)s? (?:with|where|when|in which)\b"
+    r"|\b(?:similar to|like) (?:this|that|these|those|the one)\b"
+    r"|\b(?:bevor|nachdem|am tag (?:nach|vor)|avant|après|antes de|después de)\b"
+)
+ORDER = _pattern(
+    r"\b(?:the )?(?:latest|newest|most recent|(?:north|south|east|west)ernmost|favou?rites?)"
+    rf"(?: {NUMBER})?\b"
+    r"|\b(?:the )?(?:(?:very )?first|last|earliest|oldest|recent|closest|nearest|farthest"
+    r"|furthest|highest|lowest|biggest|largest|smallest|best|worst|nicest|prettiest"
+    rf"|most beautiful)(?: {NUMBER})?\b(?=(?: \w+)? (?:{PHOTO}|ones?|time|trip|visit|day)\b)"
+)
+# A place name without a capital needs one of these right before it.
+TO_PLACE = _pattern(
+    r"\b(?:in|from|near|at|around|to|visiting|outside|of|aus|nach|von|bei|à|de|en|desde) $"
+)
+THE = _pattern(r"^(?:the|der|die|das|le|la|les|el|los|las) ")
+A_THING = _pattern(r"\b(?:an?|the|his|her|their|its|no|one|each|every) $")
+UNKNOWN_PLACE = re.compile(
+    r"\b(?:in|at|from|near|around|visiting|outside) "
+    r"(?P<name>[A-ZÀ-Þ][\w'-]+(?: (?:(?:of|de|del|la|the) )?[A-ZÀ-Þ][\w'-]+)*)"
+)
+
+# Words that carry no look. OUTER ones are dropped wherever they stand, EDGE ones only at the
+# ends of a phrase ("a dog on the beach" keeps its middle).
+OUTER = frozenset(
+    """
+    show shows showing find give get list display search looking open see want would wanna need
+    please pls kindly can could may you me i we i'd i'm i've us hi hello hey thanks thank there
+    photo photos photograph photographs picture pictures pic pics image images snapshot snapshots
+    shot shots took take taken captured snapped photographed album library everything
+    foto fotos bild bilder zeig zeige zeigen mir such suche finde bitte montre montrez moi trouve
+    cherche muestra muéstrame busca encuentra favor
+    """.split()  # noqa: SIM905
+)
+EDGE = frozenset(
+    """
+    a an the this that these those some any all every each both of in on at to for from by with and
+    or but as is are was were be been being am do does did have has had having which who whose
+    where it its they their there my our your his her one ones thing things something anything
+    contain contains containing depicting depict featuring include includes including visible seen
+    appear appears many several few what which made like into over during along about look us then
+    also too ever still really maybe i've let let's dated sometime back when
+    der die das den dem des ein eine einen einem einer von vom aus im in am an auf mit und oder
+    ist sind war waren wo zu ich wir mein meine unsere alle alles
+    le la les l un une des du de d et ou avec sur dans au aux à je nous mes mon ma nos tous toutes
+    el los las unos unas del y con en por para que mis mi nuestras nuestros todas todos
+    """.split()  # noqa: SIM905
+)
+CJK_FILLER = _pattern(r"的|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有")
+WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[^\w\s,;:.!?'\"()\[\]{}<>/\\|*_=+~^`@#$%&-]+")
+LETTER = re.compile(r"[^\W_]")

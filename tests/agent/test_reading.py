@@ -1,0 +1,331 @@
+"""Questions taken apart, with the real time language and the real gazetteer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from photocraft_local.agent.planner.conditions import (
+    CameraCondition,
+    PlaceCondition,
+    TimeCondition,
+)
+from photocraft_local.agent.planner.draft import plain
+from photocraft_local.agent.planner.looks import phrase
+from photocraft_local.agent.planner.reading import LONGEST, Reading, read
+from photocraft_local.errors import QuestionNotUnderstood, TimeWordsError
+from photocraft_local.places.gazetteer import Gazetteer
+from photocraft_local.timelang import parse_when
+
+TODAY = date(2024, 5, 15)
+
+
+@pytest.fixture(scope="module")
+def places(shared_cache: Path) -> Iterator[Gazetteer]:
+    with Gazetteer.open(shared_cache) as gazetteer:
+        yield gazetteer
+
+
+def asked(question: str, places: Gazetteer) -> Reading:
+    return read(question, today=TODAY, places=places)
+
+
+def times(reading: Reading) -> list[str]:
+    return [c.where for c in reading.conditions if isinstance(c, TimeCondition)]
+
+
+def spots(reading: Reading) -> list[str]:
+    return [c.where for c in reading.conditions if isinstance(c, PlaceCondition)]
+
+
+def cameras(reading: Reading) -> list[str]:
+    return [c.where for c in reading.conditions if isinstance(c, CameraCondition)]
+
+
+JUNE_2021 = 'date >= "2021-06-01" and date < "2021-07-01"'
+YEAR_2019 = 'date >= "2019-01-01" and date < "2020-01-01"'
+
+LOOKS_TIMES_PLACES = [
+    ("photos of a dog on the beach in Lisbon in June 2021",
+     "dog on the beach", [JUNE_2021], ['place("Lisbon")']),
+    ("pictures taken in 2019", "", [YEAR_2019], []),
+    ("everything from Tuscany", "", [], ['place("Tuscany")']),
+    ("Show me all pictures from Tuscany, please!", "", [], ['place("Tuscany")']),
+    ("could you find me some photos of red cars?", "red cars", [], []),
+    ("red cars in 2019", "red cars", [YEAR_2019], []),
+    ("In June 2021, what photos did I take in Lisbon?", "",
+     [JUNE_2021], ['place("Lisbon")']),
+    ("our trip to Lisbon in June 2021", "", [JUNE_2021], ['place("Lisbon")']),
+    ("photos from our vacation in Portugal", "", [], ['place("Portugal")']),
+    ("Lisbon June 2021 dog", "dog", [JUNE_2021], ['place("Lisbon")']),
+    ("a cat near Porto", "cat", [], ['near("Porto", 25)']),
+    ("sunsets within 5 km of Porto", "sunsets", [], ['near("Porto", 5)']),
+    ("sunsets within 10 miles of Porto", "sunsets", [], ['near("Porto", 16.0934)']),
+    ("photos from Lisbon or Porto", "", [], ['((place("Lisbon")) or (place("Porto")))']),
+    ("photos from Italy, France and Spain", "", [],
+     ['((place("Italy")) or (place("France")) or (place("Spain")))']),
+    ("birds not in Lisbon", "birds", [], ['not ((place("Lisbon")))']),
+    ("cats, but not in 2019", "cats", [f"not (({YEAR_2019}))"], []),
+    ("people playing a game of tennis on a tennis court",
+     "people playing a game of tennis on a tennis court", [], []),
+    ("I'd like to see photos that show a big black dog", "big black dog", [], []),
+    ("a lot of people on a square", "people on a square", [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "look", "when", "where"), LOOKS_TIMES_PLACES)
+def test_looks_times_and_places(
+    question: str, look: str, when: list[str], where: list[str], places: Gazetteer
+) -> None:
+    reading = asked(question, places)
+    assert reading.look == look
+    assert times(reading) == when
+    assert spots(reading) == where
+    assert reading == Reading(conditions=reading.conditions, look=look)
+
+
+@pytest.mark.parametrize(
+    ("question", "look", "unwanted"),
+    [
+        ("photos without people", "", ("people",)),
+        ("a beach without people", "beach", ("people",)),
+        ("a beach with no people or dogs", "beach", ("people", "dogs")),
+        ("beach, no dogs and no cats, sunset", "beach sunset", ("dogs", "cats")),
+        ("a street not showing any cars", "street", ("cars",)),
+        ("pizza but not with mushrooms", "pizza", ("mushrooms",)),
+        ("photos of animals except cats", "animals", ("cats",)),
+        ("photos without people from 2019", "", ("people",)),
+        ("Fotos ohne Menschen", "", ("Menschen",)),
+    ],
+)
+def test_what_must_not_be_seen(
+    question: str, look: str, unwanted: tuple[str, ...], places: Gazetteer
+) -> None:
+    reading = asked(question, places)
+    assert (reading.look, reading.not_looks) == (look, unwanted)
+    assert not reading.blocked
+
+
+@pytest.mark.parametrize(
+    ("question", "where", "look"),
+    [
+        ("taken with my Nikon", ['camera == "Nikon"'], ""),
+        ("dogs shot on an iPhone 4", ['camera == "iPhone" and camera == "4"'], "dogs"),
+        ("iPhone photos of cats", ['camera == "iPhone"'], "cats"),
+        ("pictures from my Nikon COOLPIX P6000",
+         ['camera == "Nikon" and camera == "COOLPIX" and camera == "P6000"'], ""),
+        ("a cat, not taken with the Canon", ['not (camera == "Canon")'], "cat"),
+        ("before 2010 with a Nikon", ['camera == "Nikon"'], ""),
+        ("a man with a Nikon", [], "man with a Nikon"),
+        ("a man holding a Nikon camera", [], "man holding a Nikon camera"),
+        ("an apple on a table", [], "apple on a table"),
+    ],
+)  # fmt: skip
+def test_cameras_are_told_from_looks(
+    question: str, where: list[str], look: str, places: Gazetteer
+) -> None:
+    reading = asked(question, places)
+    assert (cameras(reading), reading.look) == (where, look)
+    assert not reading.blocked
+
+
+@pytest.mark.parametrize(
+    ("question", "where", "look"),
+    [
+        ("photos without a date", "not has_time", ""),
+        ("dogs with no location", "not has_gps", "dogs"),
+        ("screenshots", 'flag("screenshot")', ""),
+        ("cats, no screenshots", 'not flag("screenshot")', "cats"),
+    ],
+)
+def test_facts_that_are_known_or_not(
+    question: str, where: str, look: str, places: Gazetteer
+) -> None:
+    reading = asked(question, places)
+    (fact,) = reading.conditions
+    assert (fact.where, reading.look, reading.not_looks) == (where, look, ())
+
+
+@pytest.mark.parametrize("row", LOOKS_TIMES_PLACES, ids=lambda row: row[0])
+def test_the_words_of_a_time_say_the_same_to_the_tools(
+    row: tuple[str, str, list[str], list[str]], places: Gazetteer
+) -> None:
+    for condition in asked(row[0], places).conditions:
+        if condition.when:
+            assert parse_when(condition.when, today=TODAY).to_expression() == condition.where
+
+
+@pytest.mark.parametrize(
+    ("question", "look"),
+    [
+        ("how many photos of cats", "cats"),
+        ("How many dogs did I photograph in 2019?", "dogs"),
+        ("count the pictures of boats", "boats"),
+        ("how many photos do I have", ""),
+    ],
+)
+def test_counts(question: str, look: str, places: Gazetteer) -> None:
+    reading = asked(question, places)
+    assert reading.count
+    assert reading.look == look
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("photos from the day after the wedding", "the day after"),
+        ("dogs where we stayed in Lisbon", "where we"),
+        ("the same place as in 2019", "the same place"),
+        ("photos before the ceremony", "before"),
+        ("the latest photo of my cat", "the latest"),
+        ("my best pictures of Lisbon", "best"),
+        ("everything from Atlantisia in 2019", "Atlantisia"),
+        ("photos taken with my phone", "taken with my phone"),
+        ("photos between Lisbon and Porto", "between Lisbon"),
+        ("villages north of Porto", "north of Porto"),
+        ("photos from next year", "next year"),
+        ("photos from the year 3000", "from the year 3000"),
+    ],
+)
+def test_what_cannot_be_followed_is_named_and_blocks(
+    question: str, words: str, places: Gazetteer
+) -> None:
+    reading = asked(question, places)
+    assert words in [part.words for part in reading.blocked]
+    assert all(part.reason for part in reading.blocked)
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "look"),
+    [
+        ("three photos of cats", "three", "cats"),
+        ("only dogs", "only", "dogs"),
+        ("a dog with me", "with me", "dog"),
+        ("me and Anna in Paris", "me and", "Anna"),
+    ],
+)
+def test_words_without_effect_are_named(
+    question: str, words: str, look: str, places: Gazetteer
+) -> None:
+    reading = asked(question, places)
+    assert [part.words for part in reading.unused] == [words]
+    assert reading.look == look
+    assert not reading.blocked
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", "   ", "?!...,;", "🐕🐕🐕", "\u200f\u202e", "photos", "show me please", "- -- ---"],
+)
+def test_a_question_of_nothing_is_an_error_with_examples(question: str, places: Gazetteer) -> None:
+    with pytest.raises(QuestionNotUnderstood) as caught:
+        asked(question, places)
+    assert "how many photos of cats" in caught.value.hint
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When was I in Lisbon?",
+        "where was this taken",
+        "who is this?",
+        "why is the sky blue",
+        "what did we eat in Rome",
+        "How far is it from Lisbon to Porto?",
+        "wann war ich in Lissabon",
+    ],
+)
+def test_another_form_of_question_is_refused_with_examples(
+    question: str, places: Gazetteer
+) -> None:
+    with pytest.raises(QuestionNotUnderstood, match="form of question"):
+        asked(question, places)
+
+
+def test_a_question_of_ten_thousand_characters_is_refused(places: Gazetteer) -> None:
+    with pytest.raises(QuestionNotUnderstood, match=f"9999 characters; at most {LONGEST}"):
+        asked("dog " * 2500, places)
+
+
+@pytest.mark.parametrize("question", ["photos of 2021-02-30", "dogs on 31 April 2020"])
+def test_a_date_that_does_not_exist_is_an_error(question: str, places: Gazetteer) -> None:
+    with pytest.raises(TimeWordsError) as caught:
+        asked(question, places)
+    assert caught.value.hint
+
+
+def test_no_word_is_lost(places: Gazetteer) -> None:
+    """Each content word ends in exactly one of: a condition, a look, a NOT, unused, blocked."""
+    reading = asked(
+        "three photos of a dog without people in Lisbon in June 2021 taken with my Nikon", places
+    )
+    said = " ".join(
+        [reading.look, *reading.not_looks]
+        + [condition.words for condition in reading.conditions]
+        + [part.words for part in (*reading.unused, *reading.blocked)]
+    )
+    for word in ("three", "dog", "people", "Lisbon", "June", "2021", "Nikon"):
+        assert said.count(word) == 1, word
+
+
+def test_conditions_check_rows_by_themselves(places: Gazetteer) -> None:
+    reading = asked("Lisbon in June 2021 taken with my Nikon", places)
+    row = {
+        "time": {"local": "2021-06-30T23:59:59+01:00"},
+        "place": {"latitude": 38.72, "longitude": -9.14, "address": "Lisbon, Lisbon, Portugal"},
+        "camera": "NIKON CORPORATION NIKON D5000",
+    }
+    assert all(condition.holds(row) for condition in reading.conditions)
+    wrong = {
+        "time": [{"local": "2021-07-01T00:00:00"}, None],
+        "place": [
+            {"latitude": 41.15, "longitude": -8.61, "address": "Porto, Porto, Portugal"},
+            None,
+        ],
+        "camera": ["Canon", "Nikonos", None],
+    }
+    for key, values in wrong.items():
+        for value in values:
+            verdicts = [condition.holds({**row, key: value}) for condition in reading.conditions]
+            assert verdicts.count(False) == 1, (key, value)
+
+
+def test_a_negated_condition_does_not_hold_for_an_unknown_fact(places: Gazetteer) -> None:
+    reading = asked("cats not in 2019, not in Lisbon", places)
+    time, place = reading.conditions
+    assert not time.holds({"time": None})
+    assert time.holds({"time": {"local": "2018-01-01T00:00:00"}})
+    assert not place.holds({"place": None})
+    porto = {"latitude": 41.15, "longitude": -8.61, "address": "Porto, Porto, Portugal"}
+    assert place.holds({"place": porto})
+
+
+def test_countries_and_regions_are_checked_by_name(places: Gazetteer) -> None:
+    (tuscany,) = asked("everything from Tuscany", places).conditions
+    arezzo = {"latitude": 43.46, "longitude": 11.88, "address": "Arezzo, Tuscany, Italy"}
+    assert tuscany.holds({"place": arezzo})
+    assert not tuscany.holds({"place": {**arezzo, "address": "Rome, Lazio, Italy"}})
+    (italy,) = asked("everything from Italy", places).conditions
+    assert italy.holds({"place": arezzo})
+    assert not italy.holds({"place": {**arezzo, "address": "Porto, Porto, Portugal"}})
+
+
+def test_both_verdicts_agree_on_times(places: Gazetteer) -> None:
+    (condition,) = asked("weekends in 2021 in the evening", places).conditions[:1]
+    assert isinstance(condition, TimeCondition)
+    inside = datetime(2021, 6, 5, 20)
+    assert any(when.contains(inside) for when in condition.whens)
+
+
+def test_plain_text_keeps_no_hidden_character() -> None:
+    assert plain("a\u200b\u202eb\n\tc  “d”") == 'ab c "d"'
+
+
+def test_phrases_keep_their_middle() -> None:
+    assert phrase(" show me photos of the dog on the beach in ") == "dog on the beach"
+    assert phrase("我的狗的照片") == "狗"
+    assert phrase(", and of the ") == ""
