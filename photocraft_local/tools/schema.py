@@ -10,6 +10,7 @@ from photocraft_local.tools.sets import NAME_PATTERN
 Schema = dict[str, Any]
 
 MAX_WORDS = 1000  # characters of a text argument
+MAX_UID = 80
 
 
 def arguments(*required: str, **properties: Schema) -> Schema:
@@ -43,7 +44,7 @@ def number(description: str, least: float, most: float) -> Schema:
 
 
 def uid(description: str) -> Schema:
-    return {"type": "string", "minLength": 1, "maxLength": 80, "description": description}
+    return {"type": "string", "minLength": 1, "maxLength": MAX_UID, "description": description}
 
 
 def many(item: Schema, description: str, *, least: int = 1, most: int = 100) -> Schema:

@@ -1,7 +1,8 @@
 """Arguments against a JSON schema: the strict subset that the tools' schemas use.
 
-Same verdict as JSON Schema 2020-12 on that subset, messages written for a model that has to
-mend its call. A schema with any other keyword is refused, never half-checked.
+Same verdict as JSON Schema 2020-12 on that subset, but that nan, infinity and unpaired
+surrogates are refused: they are no JSON text. Messages are written for a model that has to mend
+its call. A schema with any other keyword is refused, never half-checked.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _KEYWORDS: dict[str, frozenset[str]] = {
     "number": frozenset({"minimum", "maximum"}),
     "boolean": frozenset(),
 }
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ALWAYS = frozenset({"type", "description"})
 
 
@@ -104,6 +106,8 @@ def _string(value: str, schema: Schema, where: str) -> Iterator[str]:
     least, most = schema.get("minLength", 0), schema.get("maxLength", math.inf)
     if not least <= len(value) <= most:
         yield f"{where} has {len(value)} characters, {_bounds(least, most)} are allowed"
+    if _SURROGATE.search(value):
+        yield f"{where} holds half a character (an unpaired surrogate)"
     if "enum" in schema and value not in schema["enum"]:
         choices = ", ".join(schema["enum"])
         yield f"{where} must be one of: {choices}; got {_shown(value)}"

@@ -53,7 +53,7 @@ plausible = st.fixed_dictionaries({}, optional=PLAUSIBLE)
 
 
 @given(st.one_of(values, plausible))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=800, deadline=None)
 def test_the_verdict_equals_the_reference_validator(value: object) -> None:
     reference = jsonschema.Draft202012Validator(SAMPLE)
     assert (not list(problems(value, SAMPLE))) == reference.is_valid(value)
@@ -90,6 +90,11 @@ def test_messages_name_the_argument_and_the_way_out() -> None:
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_numbers_must_be_finite(number: float) -> None:
     assert "km must be a number" in messages({"text": "a", "km": number})
+
+
+def test_half_characters_are_refused() -> None:
+    assert "unpaired surrogate" in messages({"text": "a\ud800"})
+    assert messages({"text": "😀"}) == ""
 
 
 def test_a_huge_offending_value_is_shown_short() -> None:
