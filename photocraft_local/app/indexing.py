@@ -1,4 +1,4 @@
-"""Indexing and compaction: the library's sync, then a vector for every photo without one."""
+"""Indexing: the library's sync, then a vector for every photo without one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.results import CompactReport, IndexSummary
+from photocraft_local.app.results import IndexSummary
 from photocraft_local.errors import LibraryNotFound, UsageError
 from photocraft_local.records import path_text
 
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
+    from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.library.library import Library
     from photocraft_local.library.progress import Progress
 
@@ -75,7 +76,16 @@ def _library_for(parts: Parts, folders: Sequence[bytes]) -> Library:
             raise
         for folder in folders:
             _check_folder(folder)
+        _check_encoder(parts.encoder())
         return parts.library(create=True)
+
+
+def _check_encoder(encoder: Encoder) -> None:
+    """A first run learns before the walk, which may take long, that an engine is missing."""
+    import numpy as np
+
+    side = encoder.spec.decode_side or 32
+    encoder.encode_images([np.full((side, side, 3), 127, np.uint8)])
 
 
 def _check_folder(path: bytes) -> None:
@@ -87,8 +97,3 @@ def _check_folder(path: bytes) -> None:
         )
     if not Path(os.fsdecode(path)).is_dir():
         raise UsageError(f"{shown} is a file, not a folder", hint="give the folder that holds it")
-
-
-def compact(parts: Parts) -> CompactReport:
-    """``PhotoSearch.compact``."""
-    raise NotImplementedError

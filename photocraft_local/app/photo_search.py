@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from photocraft_local.app.asking import ask
 from photocraft_local.app.filters import Filters
-from photocraft_local.app.indexing import compact, index
+from photocraft_local.app.indexing import absolute, index
 from photocraft_local.app.parts import Parts
 from photocraft_local.app.results import (
     AskAnswer,
@@ -135,9 +135,17 @@ class PhotoSearch:
         """
         return self._parts.library().forget(uid).uid
 
+    def remove_folder(self, folder: str | bytes | Path) -> int:
+        """Stop knowing an indexed folder; gives the number of photos that are gone with it.
+
+        Nothing on disk is touched. Raises UsageError for a folder that was never indexed.
+        """
+        return self._parts.library().remove_root(absolute(folder))
+
     def compact(self) -> CompactReport:
         """Drop what is kept of photos whose files are gone."""
-        return compact(self._parts)
+        dropped = self._parts.library().compact()
+        return CompactReport(dropped.photos, dropped.vectors)
 
     @property
     def memory(self) -> MemoryStore:

@@ -51,7 +51,9 @@ def when_text(photo: Photo) -> str:
 
 def place_text(photo: Photo) -> str:
     if photo.place:
-        return photo.place.address()
+        place = photo.place
+        parts = dict.fromkeys((place.city, place.region, place.country))  # Lisbon is in Lisbon
+        return ", ".join(part for part in parts if part)
     if photo.location:
         return f"{photo.location.latitude:.4f}, {photo.location.longitude:.4f}"
     return "-"

@@ -52,7 +52,10 @@ def check_target(path: Path) -> None:
     if path.suffix.lower() != ".png":
         raise UsageError(f"a contact sheet is a PNG file, not {path.name!r}", hint="end it in .png")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {str(path.parent)!r} for the contact sheet")
+        raise UsageError(
+            f"there is no folder {str(path.parent)!r} for the contact sheet",
+            hint="make the folder first, or name another",
+        )
     if path.is_symlink() or (path.exists() and not _is_ours(path)):
         raise UsageError(
             f"{str(path)!r} exists and is not a contact sheet of photocraft",

@@ -50,7 +50,7 @@ def show_answer(
         for step in answer.steps:
             console.line(_step_line(step))
     console.line(answer.text or (count_text(len(answer), "photo") if len(answer) else "no photo"))
-    if answer.reason:
+    if answer.reason and answer.reason != answer.text:
         console.line(f"because: {answer.reason}")
     for answered in answer.photos:
         console.line(photo_line(answered.photo))

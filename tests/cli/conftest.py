@@ -1,0 +1,62 @@
+"""What tests of whole commands share: a runner, and small libraries of real photos."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Done:
+    """One finished command."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    def json_lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def error(self) -> str:
+        """The text of the error; fails unless it is one line, followed by one hint."""
+        lines = [line for line in self.err.splitlines() if not line.startswith("warning: ")]
+        assert len(lines) == 2, self.err
+        assert lines[0].startswith("error: ")
+        assert lines[1].startswith("hint: ")
+        return "\n".join(lines)
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture(scope="session")
+def photocraft(shared_cache: Path) -> Run:
+    """Runs the true command in a process of its own, with null vectors unless told otherwise."""
+
+    def run(
+        *words: str | Path | bytes, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()
+    ) -> Done:
+        variables = {
+            "PHOTOCRAFT_CACHE": str(shared_cache),
+            "PHOTOCRAFT_ENCODER": "null",
+            **(env or {}),
+        }
+        command = [*prefix, sys.executable, "-m", "photocraft_local", *words]
+        done = subprocess.run(
+            command, capture_output=True, timeout=300, env={**os.environ, **variables}
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
