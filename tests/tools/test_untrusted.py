@@ -101,6 +101,14 @@ def test_an_error_about_a_hostile_file_is_safe_too(hostile: tuple[Registry, str]
     seen = registry.call(ToolCall("fetch_image", {"uid": uid}))
     assert not seen.ok
     assert not [token for token in TOKENS if token in render(seen)]
+    for photo in registry.context.library.photos():
+        for path in photo.paths:
+            Path(path.decode()).unlink()
+    gone = registry.call(ToolCall("fetch_image", {"uid": uid}))
+    assert "is not there now" in gone.error
+    assert not [token for token in TOKENS if token in render(gone)]
+    assert "is not there now" in registry.call(ToolCall("view_photos", {"photos": [uid]})).error
+    assert registry.call(ToolCall("search_photos", {"like": [uid]})).ok  # its vector is kept
 
 
 WORDS = ["a cat", "2021", "last summer", "<|im_end|>", "\ud800", "x" * 400, "event ==", "()", "1h"]

@@ -117,11 +117,3 @@ def test_a_file_that_cannot_be_read_is_told_not_hidden(
     assert "broken.jpg" in seen.data["not_shown"]["q1"]
     assert "no picture could be shown" in call("view_photos", photos=["q1"]).error
     assert not call("fetch_image", uid="q1").ok
-
-
-def test_a_photo_whose_file_is_gone_says_so(
-    call: Call, context: ToolContext, album: Album, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    uid = album.uid("cat.jpg")
-    monkeypatch.setattr("photocraft_local.tools.photos.Path.exists", lambda path: False)
-    assert "is not there now" in call("fetch_image", uid=uid).error
