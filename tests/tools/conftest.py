@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tool_album import TODAY, Album, Call
 
-from photocraft_local.embeddings.encoder import Encoder
 from photocraft_local.embeddings.pipeline import index_pending
 from photocraft_local.embeddings.registry import make_encoder
 from photocraft_local.embeddings.space import VectorSpace
@@ -26,21 +23,7 @@ from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.standard import standard_tools
 
-TODAY = date(2024, 6, 15)
 FOLDERS = ("exif", "captioned/album", "captioned/rclip")
-
-
-@dataclass(frozen=True)
-class Album:
-    library: Library
-    catalog: Catalog
-    searcher: Searcher
-    encoder: Encoder
-    gazetteer: Gazetteer
-    uids: dict[str, str]  # file name → UID
-
-    def uid(self, name: str) -> str:
-        return self.uids[name]
 
 
 @pytest.fixture(scope="session")
@@ -90,9 +73,6 @@ def registry(context: ToolContext) -> Registry:
     return Registry(standard_tools(), context)
 
 
-Call = Callable[..., Observation]
-
-
 @pytest.fixture
 def call(registry: Registry) -> Call:
     """Call a tool by name as an agent does: through the registry, schema and all."""
@@ -101,10 +81,3 @@ def call(registry: Registry) -> Call:
         return registry.call(ToolCall(tool, dict(arguments)))
 
     return run
-
-
-@pytest.fixture(scope="session")
-def captions(shared: Path) -> dict[str, str]:
-    """File name → its first caption."""
-    with (shared / "data" / "captioned" / "captions.csv").open(encoding="utf-8") as lines:
-        return {Path(row["file"]).name: row["caption_1"] for row in csv.DictReader(lines)}

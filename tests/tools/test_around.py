@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Album, Call
+from tool_album import Album, Call
 
 FIRST, SECOND, THIRD = "ia_DSCN0010.jpg", "ia_DSCN0021.jpg", "ia_DSCN0042.jpg"  # 16:28 :38 17:00
 

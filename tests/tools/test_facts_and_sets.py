@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Album, Call
+from tool_album import Album, Call
 
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.ports import MemoryPort, NoMemory

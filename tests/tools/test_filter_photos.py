@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Album, Call
+from tool_album import Album, Call
 
 NIKON = {"ia_DSCN0010.jpg", "ia_DSCN0021.jpg", "ia_DSCN0042.jpg"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Album, Call
+from tool_album import Album, Call
 
 from photocraft_local.tools.context import ToolContext
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Album, Call
 from numpy.typing import NDArray
 from PIL import Image
+from tool_album import Album, Call
 
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.tools.context import ToolContext
