@@ -16,6 +16,7 @@ from PIL import Image
 from photocraft_local.files.colour import pixels_of, to_srgb
 from photocraft_local.files.container import Header
 from photocraft_local.files.decode_pillow import decode_pillow
+from photocraft_local.files.resample import shrink
 from photocraft_local.files.source import FileSource
 
 if TYPE_CHECKING:
@@ -60,12 +61,11 @@ def decode_jpeg(
         pixels, flags = _decode(source, header, data, None)
     if pixels is None:
         return decode_pillow(source, header, size)
-    if full and not profile:
-        return pixels, flags
-    image = Image.fromarray(pixels)
     if not full:
-        image = image.resize(size, Image.Resampling.BICUBIC)
-    image, flag = to_srgb(image, profile)
+        pixels = shrink(pixels, size)
+    if not profile:
+        return pixels, flags
+    image, flag = to_srgb(Image.fromarray(pixels), profile)
     return pixels_of(image), flags + ([flag] if flag else [])
 
 
