@@ -76,10 +76,8 @@ class VectorSpace:
 
     def refresh(self) -> None:
         """Take in what other processes added or erased since."""
-        # Ids before rows: rows reach the disk first, so each id that is read has its row.
-        self._ids = self._store.ids()
+        self._ids, self._mapped = self._store.snapshot()
         self._count = len(self._ids)
-        self._mapped = self._store.rows(self._count)  # a compaction may have moved the file
         self._known = np.zeros(1, np.bool_)
         self._mark(self._ids[self._ids > 0])
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 SHORTEST = 5
 
-_CROP = re.compile(r"^(?P<parent>[^.]+)\.c(?P<number>[1-9][0-9]{0,8})$")
+_CROP = re.compile(r"^(?P<parent>[^.]+)\.c(?P<number>[1-9][0-9]{0,8})\Z")
 _LOOKALIKES = str.maketrans("oil", "011")
 
 

@@ -99,6 +99,8 @@ def _fate(intake: Intake, row: _Row) -> FileState:
     closed = intake.unreadable_folders
     if closed and row.path.startswith(tuple(closed)):
         return FileState.CLOSED
+    if not row.device:
+        return FileState.MISSING  # a note on what the walk could not take; it makes a new one
     if row.state == FileState.OFFLINE:
         # Another card may be in the reader: only a file of the same drive proves it is back.
         return FileState.MISSING if row.device in intake.devices_back else FileState.OFFLINE

@@ -31,7 +31,7 @@ ERASED = -1
 
 _HEADER = "header.json"
 _COPY_ROWS = 4096
-_OPEN_ATTEMPTS = 3
+_ATTEMPTS = 3
 
 Rows = NDArray[np.float16]
 Ids = NDArray[np.int64]
@@ -59,13 +59,23 @@ class RowStore:
     @classmethod
     def open(cls, folder: Path) -> RowStore:
         """Raises LibraryNotFound, or LibraryCorrupt if header and files do not fit."""
-        for attempt in range(1, _OPEN_ATTEMPTS + 1):
-            store = cls(folder)
-            # A compaction between reading the header and looking at the files moves them.
-            if store._files_exist() or attempt == _OPEN_ATTEMPTS:
-                store._check_sizes()
-                return store
-        raise AssertionError("unreachable")
+        store = cls(folder)
+        store.snapshot()
+        return store
+
+    def snapshot(self) -> tuple[Ids, Rows]:
+        """Ids and rows as they are on disk now, after other processes' appends and compactions.
+
+        Raises LibraryCorrupt if header and files do not fit.
+        """
+        for _ in range(_ATTEMPTS):
+            self._adopt(_read_header(self.folder))
+            # A compaction between reading the header and the files takes the files away.
+            if self._files_exist():
+                self._check_sizes()
+                ids = self.ids()  # before the rows: each id that is read has its row
+                return ids, self.rows(len(ids))
+        raise corrupt(self.folder, "a file that its header names is gone")
 
     @property
     def count(self) -> int:
@@ -146,8 +156,6 @@ class RowStore:
         return self._rows_path.exists() and self._ids_path.exists()
 
     def _check_sizes(self) -> None:
-        if not self._files_exist():
-            raise corrupt(self.folder, "a file that its header names is gone")
         # Ids are read first: a writer puts rows on disk before their ids.
         needed = self.count * self._row_bytes
         found = _size(self._rows_path)

@@ -6,18 +6,15 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import Album, Indexer  # type: ignore[attr-defined]
+from small_album import Album, Indexer, counts
 
 from photocraft_local.errors import UsageError
 from photocraft_local.library.library import Library
 from photocraft_local.library.sync import sync
 from photocraft_local.records import GeoPoint, PlaceName
 from photocraft_local.settings import Settings
-
-Counts = Callable[[Any], dict[str, int]]
 
 
 def test_new_photos_come_with_what_their_header_says(index: Indexer, album: Album) -> None:
@@ -37,7 +34,7 @@ def test_new_photos_come_with_what_their_header_says(index: Indexer, album: Albu
     assert not photo.offline
 
 
-def test_an_unchanged_library_opens_no_file(index: Indexer, album: Album, counts: Counts) -> None:
+def test_an_unchanged_library_opens_no_file(index: Indexer, album: Album) -> None:
     for number in range(5):
         album.shoot(f"{number}.jpg", number)
     (album.folder / "broken.jpg").write_bytes(b"\xff\xd8 no")
@@ -61,9 +58,7 @@ def test_the_library_adds_nothing_to_a_read_only_folder(index: Indexer, album: A
     assert _tree(album.folder) == before
 
 
-def test_renamed_files_and_folders_keep_their_photos(
-    index: Indexer, album: Album, counts: Counts
-) -> None:
+def test_renamed_files_and_folders_keep_their_photos(index: Indexer, album: Album) -> None:
     for number in range(4):
         album.shoot(f"old/{number}.jpg", number)
     index()
@@ -75,9 +70,7 @@ def test_renamed_files_and_folders_keep_their_photos(
     assert index.names() == ["first.jpg", "new/1.jpg", "new/2.jpg", "new/3.jpg"]
 
 
-def test_a_move_between_two_folders_is_a_move(
-    index: Indexer, album: Album, tmp_path: Path, counts: Counts
-) -> None:
+def test_a_move_between_two_folders_is_a_move(index: Indexer, album: Album, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     album.shoot("a.jpg", 1)
@@ -91,7 +84,7 @@ def test_a_move_between_two_folders_is_a_move(
 
 
 def test_a_deleted_photo_is_out_at_once_and_comes_back_the_same(
-    index: Indexer, album: Album, tmp_path: Path, counts: Counts
+    index: Indexer, album: Album, tmp_path: Path
 ) -> None:
     album.shoot("a.jpg", 1, at="2020-01-01T10:00:00")
     album.shoot("b.jpg", 2, at="2020-01-01T10:01:00")
@@ -111,7 +104,7 @@ def test_a_deleted_photo_is_out_at_once_and_comes_back_the_same(
 
 
 def test_a_photo_put_back_in_its_place_is_restored_unread(
-    index: Indexer, album: Album, tmp_path: Path, counts: Counts
+    index: Indexer, album: Album, tmp_path: Path
 ) -> None:
     album.shoot("a.jpg", 1)
     album.shoot("b.jpg", 2)
@@ -124,7 +117,7 @@ def test_a_photo_put_back_in_its_place_is_restored_unread(
 
 
 def test_all_deleted_from_the_same_folder_is_missing_not_offline(
-    index: Indexer, album: Album, counts: Counts
+    index: Indexer, album: Album
 ) -> None:
     album.shoot("a.jpg", 1)
     index()
@@ -135,9 +128,7 @@ def test_all_deleted_from_the_same_folder_is_missing_not_offline(
     assert index.library.count() == 0
 
 
-def test_another_content_under_the_same_path_is_another_photo(
-    index: Indexer, album: Album, counts: Counts
-) -> None:
+def test_another_content_under_the_same_path_is_another_photo(index: Indexer, album: Album) -> None:
     album.shoot("a.jpg", 1)
     index()
     first = index.by_name()["a.jpg"]
@@ -161,9 +152,7 @@ def test_two_photos_that_swap_their_names_stay_themselves(index: Indexer, album:
     assert index.library.count() == 2
 
 
-def test_exact_duplicates_are_one_photo_with_several_paths(
-    index: Indexer, album: Album, counts: Counts
-) -> None:
+def test_exact_duplicates_are_one_photo_with_several_paths(index: Indexer, album: Album) -> None:
     path = album.shoot("a.jpg", 1)
     shutil.copy(path, album.folder / "copy.jpg")
     assert counts(index()) == {"added": 1, "duplicates": 1}
@@ -176,9 +165,7 @@ def test_exact_duplicates_are_one_photo_with_several_paths(
     assert [Path(os.fsdecode(path)).name for path in again.paths] == ["copy.jpg"]
 
 
-def test_a_touched_file_is_still_the_same_photo(
-    index: Indexer, album: Album, counts: Counts
-) -> None:
+def test_a_touched_file_is_still_the_same_photo(index: Indexer, album: Album) -> None:
     path = album.shoot("a.jpg", 1)
     index()
     os.utime(path, (1, 1))
@@ -186,9 +173,7 @@ def test_a_touched_file_is_still_the_same_photo(
     assert counts(index()) == {"unchanged": 1}
 
 
-def test_what_is_no_photo_is_reported_with_its_reason(
-    index: Indexer, album: Album, counts: Counts
-) -> None:
+def test_what_is_no_photo_is_reported_with_its_reason(index: Indexer, album: Album) -> None:
     album.shoot("a.jpg", 1)
     (album.folder / "empty.jpg").write_bytes(b"")
     (album.folder / "page.png").write_bytes(b"<html>404</html>")
@@ -255,7 +240,7 @@ def test_names_that_are_not_utf8_work(index: Indexer, album: Album) -> None:
 
 
 def test_nested_and_linked_roots_index_no_file_twice(
-    index: Indexer, album: Album, tmp_path: Path, counts: Counts
+    index: Indexer, album: Album, tmp_path: Path
 ) -> None:
     album.shoot("sub/a.jpg", 1)
     album.shoot("b.jpg", 2)
@@ -271,9 +256,7 @@ def test_nested_and_linked_roots_index_no_file_twice(
     assert counts(index()) == {"missing": 1, "unchanged": 2}
 
 
-def test_links_inside_a_folder_give_no_second_photo(
-    index: Indexer, album: Album, counts: Counts
-) -> None:
+def test_links_inside_a_folder_give_no_second_photo(index: Indexer, album: Album) -> None:
     album.shoot("sub/a.jpg", 1)
     (album.folder / "again").symlink_to("sub")
     (album.folder / "sub" / "loop").symlink_to("..")

@@ -23,4 +23,4 @@ def small_drive(tmp_path: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", os.fspath(folder)], check=True)
+        subprocess.run(["umount", "-l", os.fspath(folder)], check=True)

@@ -1,0 +1,95 @@
+"""Events and trips come from time and place only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_album import Album, Indexer
+
+from photocraft_local.library.events import segment
+
+HOUR = 3600
+DAY = 24 * HOUR
+NAN = float("nan")
+
+
+def split(
+    hours: list[float], places: list[tuple[float, float]] | None = None
+) -> tuple[list[int], list[int]]:
+    points = np.array(places or [(NAN, NAN)] * len(hours), np.float64).reshape(-1, 2)
+    seconds = (np.array(hours) * HOUR).astype(np.int64)
+    found = segment(seconds, points[:, 0], points[:, 1], gap_hours=3, gap_km=5)
+    return found.event.tolist(), found.trip.tolist()
+
+
+def test_a_long_pause_starts_an_event_and_a_very_long_one_a_trip() -> None:
+    events, trips = split([0, 1, 4, 7.1, 8, 44, 45, 82])
+    assert events == [0, 0, 0, 1, 1, 2, 2, 3]
+    assert trips == [0, 0, 0, 0, 0, 0, 0, 1]
+
+
+def test_a_jump_starts_an_event_and_photos_without_a_place_stay_where_the_last_one_was() -> None:
+    porto, near_porto, lisbon = (41.15, -8.61), (41.16, -8.62), (38.72, -9.14)
+    nowhere = (NAN, NAN)
+    events, _ = split(
+        [0, 0.1, 0.2, 0.3, 0.4, 0.5], [nowhere, porto, nowhere, near_porto, nowhere, lisbon]
+    )
+    assert events == [0, 0, 0, 0, 0, 1]
+
+
+def test_nothing_has_no_events() -> None:
+    assert split([]) == ([], [])
+    assert split([5]) == ([0], [0])
+
+
+def test_leaving_home_starts_a_trip_and_coming_back_ends_it() -> None:
+    home, away = (52.5, 13.4), (48.1, 11.6)
+    days = [home] * 12 + [away] * 3 + [home] * 2
+    hours = [24.0 * day for day in range(len(days))]
+    _, trips = split(hours, days)
+    assert trips == [0] * 12 + [1] * 3 + [2] * 2
+
+
+def test_without_a_home_only_pauses_end_a_trip() -> None:
+    places = [(float(step * 3), 10.0) for step in range(12)]
+    _, trips = split([24.0 * day for day in range(12)], places)
+    assert trips == [0] * 12
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_segments_obey_their_definition(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    hours = np.sort(chance.uniform(0, 2000, 400))
+    events, trips = split(hours.tolist())
+    gaps = np.diff((hours * HOUR).astype(np.int64))
+    assert (np.diff(events) == (gaps > 3 * HOUR)).all()
+    assert (np.diff(trips) == (gaps > 36 * HOUR)).all()
+
+
+def test_events_are_read_with_span_cover_and_count_and_keep_their_ids(
+    index: Indexer, album: Album
+) -> None:
+    album.shoot("a.jpg", 1, at="2021-06-14T10:00:00")
+    album.shoot("b.jpg", 2, at="2021-06-14T11:00:00")
+    album.shoot("c.jpg", 3, at="2021-06-14T12:00:00")
+    album.shoot("later.jpg", 4, at="2021-07-01T09:00:00")
+    album.shoot("timeless.jpg", 5)
+    index()
+    photos = index.by_name()
+    first, second = index.library.events()
+    assert (first.start.isoformat(), first.end.isoformat()) == (
+        "2021-06-14T10:00:00",
+        "2021-06-14T12:00:00",
+    )
+    assert (first.count, first.cover_uid) == (3, photos["b.jpg"].uid)
+    assert photos["timeless.jpg"].event_id is None
+    assert photos["c.jpg"].event_id == first.event_id
+    assert first.trip_id != second.trip_id
+    album.shoot("early.jpg", 6, at="2019-01-01T00:00:00")
+    album.shoot("d.jpg", 7, at="2021-06-14T09:30:00")
+    index()
+    after = index.library.events()
+    assert [event.event_id for event in after[1:]] == [first.event_id, second.event_id]
+    assert [event.count for event in after] == [1, 4, 1]
+    columns = index.library.columns()
+    assert columns.event_id.tolist() == [photo.event_id or -1 for photo in index.library.photos()]
