@@ -23,6 +23,7 @@ from photocraft_local.memory.files import storage_error, write_atomically
 from photocraft_local.memory.recall import likeness
 
 VERSION = 1
+MAX_BYTES = 8 << 20  # some 5,000 episodes; past it the older half goes, so that reading stays fast
 _log = logging.getLogger(__name__)
 
 
@@ -49,8 +50,12 @@ class MemoryStore:
                     stream.write(_missing_newline(stream) + row.encode("ascii") + b"\n")
                     stream.flush()
                     os.fsync(stream.fileno())
+                    size = stream.tell()
             except OSError as exc:
                 raise storage_error(self._file, exc) from exc
+            if size > MAX_BYTES:
+                lines = self._lines()
+                self._rewrite(lines[len(lines) // 2 :])
 
     def list(self) -> Sequence[EpisodeRecord]:
         """All readable episodes, oldest first."""
@@ -132,10 +137,13 @@ class MemoryStore:
         """Rewrites the file with the wanted lines; returns the number of lines that went."""
         with self._locked():
             lines = self._lines()
-            kept = [line.raw for line in lines if wanted(line)]
+            kept = [line for line in lines if wanted(line)]
             if len(kept) < len(lines):
-                write_atomically(self._file, "".join(row + "\n" for row in kept))
+                self._rewrite(kept)
         return len(lines) - len(kept)
+
+    def _rewrite(self, lines: Sequence[_Line]) -> None:
+        write_atomically(self._file, "".join(line.raw + "\n" for line in lines))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

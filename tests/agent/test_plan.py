@@ -96,10 +96,20 @@ def test_a_refusal_that_names_no_photo_is_given_up_with_its_reason() -> None:
     assert "the disk is on fire" in calls[-1].arguments["text"]
 
 
+def test_of_several_conditions_each_is_counted_when_nothing_meets_all() -> None:
+    reading = Reading(conditions=(Wide(), Wide("in Lisbon", 'place("Lisbon")', "")))
+    calls, _ = drive(reading, listed(), listed("a", "b"), listed())
+    assert [call.arguments.get("where") for call in calls[1:3]] == [
+        'camera == "Leica"',
+        'place("Lisbon")',
+    ]
+    assert "'taken with a Leica' (2 alone), 'in Lisbon' (0 alone)" in calls[3].arguments["text"]
+
+
 @pytest.mark.parametrize(
     ("results", "told"),
     [
-        ([listed()], "taken with a Leica"),
+        ([listed()], "'taken with a Leica'"),
         ([listed("a", "b"), listed()], "'dog' among the 2 photos"),
         ([listed("a"), listed("a"), listed()], "may show 'people'"),
         ([Result({}, "no place named 'X' is known")], "no place named 'X'"),

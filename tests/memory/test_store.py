@@ -134,6 +134,17 @@ def test_lines_of_a_newer_version_are_left_alone(
     assert newer in file.read_text("utf-8")
 
 
+def test_a_memory_that_has_grown_large_lets_its_older_half_go(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("photocraft_local.memory.store.MAX_BYTES", 2500)
+    for number in range(3, 40):
+        store.add(episode(number, "question"))
+    numbers = [int(record.episode_id[1:]) for record in store.list()]
+    assert numbers == list(range(numbers[0], 40))
+    assert 1 < len(numbers) < 20
+
+
 def test_a_memory_that_cannot_be_read_is_empty_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,16 +8,17 @@ feeds it the results that stand in the messages.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-from photocraft_local.agent.planner.conditions import FIELDS
+from photocraft_local.agent.planner.conditions import FIELDS, Condition
 from photocraft_local.agent.planner.reading import Reading
 from photocraft_local.records import Json, ToolCall
 
 MAX_RECHECKED = 100  # photos whose metadata is read once more; submit_answer checks all of them
 _CHUNK = 50  # photos of one get_metadata call
+_MOST_COUNTED = 4  # conditions that are counted one by one when nothing meets all
 _SUBMITS = 3  # attempts, each without the photos that the one before was refused for
 
 Moves = Generator["Move", "Result", None]
@@ -100,21 +101,41 @@ def _found(reading: Reading) -> Generator[Move, Result, Found]:
 def _filtered(reading: Reading) -> Generator[Move, Result, Found]:
     """Time, place and camera in one exact filter; the whole library if none is asked for."""
     words = "; ".join(condition.words for condition in reading.conditions)
-    whens = [condition.when for condition in reading.conditions if condition.when]
-    arguments = {"save_as": "fitting"}
-    if len(whens) == 1:
-        arguments["when"] = whens[0]
-    parts = [c.where for c in reading.conditions if not (len(whens) == 1 and c.when)]
-    if parts:
-        arguments["where"] = parts[0] if len(parts) == 1 else " and ".join(f"({p})" for p in parts)
     result = yield Move(
         f"Keep what metadata decides: {words or 'all photos'}.",
-        ToolCall("filter_photos", arguments),
+        ToolCall("filter_photos", {"save_as": "fitting", **_filter(reading.conditions)}),
     )
     found = _taken(result, "fitting")
     if not found.count:
-        raise GiveUp(f"no photo is known to meet all of: {words}")
+        yield from _why_nothing(reading.conditions)
     return found
+
+
+def _why_nothing(conditions: Sequence[Condition]) -> Generator[Move, Result, NoReturn]:
+    """Gives up; of several conditions, says how many photos meet each alone."""
+    if not conditions:
+        raise GiveUp("the library is empty")
+    if len(conditions) == 1:
+        raise GiveUp(f"none is known to be '{conditions[0].words}'")
+    counts = []
+    for condition in conditions[:_MOST_COUNTED]:
+        result = yield Move(
+            f"Count those that are '{condition.words}'.",
+            ToolCall("filter_photos", _filter([condition])),
+        )
+        counts.append(f"'{condition.words}' ({result.count} alone)")
+    raise GiveUp(f"none is known to be all of: {', '.join(counts)}")
+
+
+def _filter(conditions: Sequence[Condition]) -> dict[str, Json]:
+    """The arguments of filter_photos; a single time goes in the person's own words."""
+    whens = [condition.when for condition in conditions if condition.when]
+    alone = whens[0] if len(whens) == 1 else ""
+    parts = [condition.where for condition in conditions if not (alone and condition.when)]
+    arguments: dict[str, Json] = {"when": alone} if alone else {}
+    if parts:
+        arguments["where"] = " and ".join(f"({part})" for part in parts) if parts[1:] else parts[0]
+    return arguments
 
 
 def _looked(reading: Reading, base: Found) -> Generator[Move, Result, Found]:
