@@ -127,6 +127,11 @@ class Parts:
 
     def _no_vectors(self, encoder_id: str) -> NoVectors:
         others = [folder.name for folder in self.library().space_folders()]
+        if any(name.startswith(f"{encoder_id}-") for name in others):
+            return NoVectors(
+                f"the vectors of this library are of another version of the encoder {encoder_id!r}",
+                hint="run: photocraft index; it embeds the photos anew",
+            )
         hint = "run: photocraft index"
         if others:
             hint += f"; or search with the encoder of what is there: {', '.join(others)}"

@@ -105,7 +105,8 @@ def _encoded(parts: Parts, path: bytes) -> NDArray[np.float32]:
         short_side=encoder.spec.decode_side or None,
         max_pixels=parts.settings.max_pixels,
     )
-    return encoder.encode_images([picture.pixels])[0]
+    look: NDArray[np.float32] = encoder.encode_images([picture.pixels])[0]
+    return look
 
 
 def _by_time(parts: Parts, selection: Selection | None, top_k: int | None) -> SearchAnswer:

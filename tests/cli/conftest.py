@@ -41,6 +41,11 @@ class Done:
 Run = Callable[..., Done]
 
 
+def _environment() -> dict[str, str]:
+    """Without the settings of whoever runs the tests."""
+    return {name: value for name, value in os.environ.items() if "PHOTOCRAFT_" not in name}
+
+
 @pytest.fixture(scope="session")
 def photocraft(shared_cache: Path) -> Run:
     """Runs the true command in a process of its own, with null vectors unless told otherwise."""
@@ -55,7 +60,7 @@ def photocraft(shared_cache: Path) -> Run:
         }
         command = [*prefix, sys.executable, "-m", "photocraft_local", *words]
         done = subprocess.run(
-            command, capture_output=True, timeout=300, env={**os.environ, **variables}
+            command, capture_output=True, timeout=300, env={**_environment(), **variables}
         )
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -216,7 +216,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Photocraft:
 
     def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-I", "-S", "-c", code, *map(str, words)]
-        environment = {**os.environ, "PHOTOCRAFT_CACHE": str(folder / "cache")}
+        own = {name: value for name, value in os.environ.items() if "PHOTOCRAFT_" not in name}
+        environment = {**own, "PHOTOCRAFT_CACHE": str(folder / "cache")}
         return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
     return run

@@ -110,7 +110,7 @@ def same_time(taken_at: str | None, row: dict[str, str]) -> bool:
     if taken_at is None:
         return False
     taken = datetime.fromisoformat(taken_at)
-    stated = datetime.strptime(row["exif_DateTimeOriginal"][:19], "%Y:%m:%d %H:%M:%S")  # noqa: DTZ007
+    stated = datetime.strptime(row["exif_DateTimeOriginal"][:19], "%Y:%m:%d %H:%M:%S")
     offset = row["OffsetTimeOriginal"]
     zone = taken_at[-6:] if taken.tzinfo else ""
     return taken.replace(tzinfo=None, microsecond=0) == stated and (not offset or zone == offset)
