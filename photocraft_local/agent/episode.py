@@ -29,6 +29,7 @@ class Episode:
     correction: tuple[Message, ...] = ()  # rolls back with the next good call
     last_turn: FinalAnswerDue | None = None  # set once the next reply must be the answer
     _first_visible: int = 0  # index into steps; older ones were compacted away
+    _is_traced: bool = True
 
     @property
     def num_steps(self) -> int:
@@ -75,10 +76,13 @@ class Episode:
 
     def save(self) -> None:
         """A trace that cannot be written is reported; it does not cost the person the answer."""
+        if not self._is_traced:
+            return
         try:
             self.trajectory.save(self.traces)
         except LibraryError as error:
-            _log.warning("the trace is not saved: %s", error.message)
+            self._is_traced = False  # said once
+            _log.warning("the trace of this question is not saved: %s", error.message)
 
 
 def _sets_read(call: ToolCall) -> set[object]:

@@ -82,6 +82,7 @@ class Agent:
         record = episode.trajectory
         record.status = "running"
         episode.save()
+        self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
             while True:
                 try:

@@ -54,8 +54,7 @@ class Trajectory:
         """Writes the whole record into ``folder``. Raises StorageFull or LibraryError."""
         path = self.path(folder)
         text = json.dumps(self.to_json(), ensure_ascii=False, indent=1, sort_keys=True)
-        # A lone surrogate (half an emoji, a raw byte of a name) has no UTF-8 form.
-        write_atomically(path, text.encode("utf-8", "backslashreplace").decode() + "\n")
+        write_atomically(path, text + "\n")
         return path
 
     def to_json(self) -> dict[str, Json]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
 from pathlib import Path
 
 from photocraft_local.errors import LibraryError, StorageFull
@@ -17,23 +16,34 @@ from photocraft_local.errors import LibraryError, StorageFull
 def write_atomically(path: Path, text: str) -> None:
     """Replaces ``path`` by ``text`` (UTF-8): after a crash it is the old file or the new one.
 
-    Raises StorageFull, or LibraryError where the folder cannot be written.
+    One writer a path at a time. Raises StorageFull, or LibraryError where the folder cannot be
+    written.
     """
+    part = part_of(path)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:  # mkstemp made it 0600
-                stream.write(text)
+            with open(part, "wb", opener=private) as stream:
+                stream.write(text.encode("utf-8", "backslashreplace"))
                 stream.flush()
                 os.fsync(stream.fileno())
-            Path(name).replace(path)
+            part.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
-                Path(name).unlink()
+                part.unlink()
             raise
     except OSError as exc:
         raise storage_error(path, exc) from exc
+
+
+def part_of(path: Path) -> Path:
+    """What a crash in the middle of a write leaves; the next write takes its place."""
+    return path.with_name(f".{path.name}.part")
+
+
+def private(path: str, flags: int) -> int:
+    """An opener for files that only their owner reads."""
+    return os.open(path, flags, 0o600)
 
 
 def storage_error(path: Path, cause: OSError) -> LibraryError:

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from photocraft_local.errors import UsageError
 from photocraft_local.memory.episode import EpisodeRecord
-from photocraft_local.memory.files import storage_error, write_atomically
+from photocraft_local.memory.files import part_of, private, storage_error, write_atomically
 from photocraft_local.memory.recall import likeness
 
 VERSION = 1
@@ -45,7 +45,7 @@ class MemoryStore:
         row = json.dumps({"version": VERSION, **record.to_json()}, sort_keys=True)
         with self._locked():
             try:
-                with open(self._file, "a+b", opener=_private) as stream:
+                with open(self._file, "a+b", opener=private) as stream:
                     # A line that a crash cut short must not swallow this one.
                     stream.write(_missing_newline(stream) + row.encode("ascii") + b"\n")
                     stream.flush()
@@ -75,13 +75,15 @@ class MemoryStore:
         """Removes one episode and its trace. Raises UsageError if it is not there."""
         self.show(episode_id)
         self._keep(lambda line: line.record is None or line.record.episode_id != episode_id)
-        (self._traces / f"{episode_id}.json").unlink(missing_ok=True)
+        trace = self._traces / f"{episode_id}.json"
+        for path in (trace, part_of(trace)):
+            path.unlink(missing_ok=True)
 
     def forget_all(self) -> int:
         """Removes every episode and trace; returns how many episodes there were."""
         count = len(self.list())
         self._keep(lambda line: False)
-        for trace in self._traces.glob("*.json"):
+        for trace in self._trace_files():
             trace.unlink(missing_ok=True)
         return count
 
@@ -90,7 +92,7 @@ class MemoryStore:
         its words and other steps tell of the photo too. Returns how many files and lines."""
         named = re.compile(rf"(?<![A-Za-z0-9]){re.escape(uid)}(?![A-Za-z0-9])")
         dropped = self._keep(lambda line: not named.search(line.raw))
-        for trace in self._traces.glob("*.json"):
+        for trace in self._trace_files():
             if named.search(trace.read_text("utf-8", "replace")):
                 trace.unlink(missing_ok=True)
                 dropped += 1
@@ -110,6 +112,9 @@ class MemoryStore:
         scored = [(likeness(text, record.question), record) for record in self.list()]
         scored.sort(key=lambda pair: (-pair[0], pair[1].episode_id))
         return [record for score, record in scored[:limit] if score > 0]
+
+    def _trace_files(self) -> Sequence[Path]:
+        return [path for path in self._traces.glob("*") if path.suffix in (".json", ".part")]
 
     def _lines(self) -> Sequence[_Line]:
         try:
@@ -149,15 +154,11 @@ class MemoryStore:
     def _locked(self) -> Iterator[None]:
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open(self._file.with_suffix(".lock"), "ab", opener=_private) as lock:
+            with open(self._file.with_suffix(".lock"), "ab", opener=private) as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 yield
         except OSError as exc:
             raise storage_error(self._file, exc) from exc
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _missing_newline(stream: BinaryIO) -> bytes:

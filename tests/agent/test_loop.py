@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
@@ -240,7 +244,7 @@ def test_a_trace_that_cannot_be_written_costs_no_answer(
     settings.library.write_text("a file where the folder should be", "utf-8")
     agent, _ = play(FIND, SUBMIT)
     assert agent.ask("q").uids == ("aaaaa",)
-    assert "the trace is not saved" in caplog.text
+    assert caplog.text.count("the trace of this question is not saved") == 1
     assert "not remembered" in caplog.text
 
 
@@ -265,3 +269,38 @@ def test_finished_episodes_are_remembered_and_recalled(
     assert record.tools == ("find", "submit_answer")
     (note,) = memory.recall("brown dog")
     assert "the brown dog at the lake" in note
+
+
+def test_a_wish_for_compaction_does_not_outlive_its_episode(
+    play: Callable[..., Any], memory: Memory
+) -> None:
+    memory.request_compaction("left by a question that was cut")
+    agent, model = play(FIND, *finds(1), SUBMIT)
+    agent.ask("q")
+    assert len(model.seen[2]) == len(model.seen[1]) + 2
+
+
+REPLIES: list[Line] = [
+    "words",
+    FIND,
+    *finds(3),
+    SUBMIT,
+    ToolCall("fnid"),
+    ToolCall("find", {"text": 3}),
+    ToolCall("find", {"text": "nothing"}),
+    ToolCall("submit_answer", {"photos": ["z"]}),
+    ToolCall("compress_context", {"reason": "x"}),
+]
+
+
+@given(st.lists(st.sampled_from(REPLIES), max_size=40))
+@hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_mix_of_replies_ends_within_its_limits(play: Callable[..., Any], lines: Any) -> None:
+    agent, _ = play(*lines, max_turns=6)
+    with contextlib.suppress(ModelError):  # the script ran out
+        agent.ask("q")
+    trace = saved(agent)
+    assert len(trace.steps) <= 6 + MAX_REFUSED_AT_END
+    assert len(trace.rejected) <= MAX_REFUSED * 7 + MAX_REFUSED_AT_END
+    assert [step.index for step in trace.steps] == list(range(1, len(trace.steps) + 1))
+    assert trace.status == "answered" or "ran out" in trace.error

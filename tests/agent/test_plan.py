@@ -170,6 +170,9 @@ class NoPlaces:
     def find_in_text(self, text: str) -> list[PlaceMention]:
         return []
 
+    def suggest(self, name: str, *, limit: int = 3) -> list[str]:
+        return []
+
 
 TOOLS: list[dict[str, Any]] = [{"name": name} for name in ("search_photos", "submit_answer")]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from photocraft_local.agent.planner.conditions import (
     CameraCondition,
@@ -256,6 +260,36 @@ def test_a_date_that_does_not_exist_is_an_error(question: str, places: Gazetteer
     with pytest.raises(TimeWordsError) as caught:
         asked(question, places)
     assert caught.value.hint
+
+
+def test_an_unknown_place_comes_with_names_that_are_near(places: Gazetteer) -> None:
+    (part,) = asked("everything from Lisbonn", places).blocked
+    assert "did you mean Lisbon" in part.reason
+
+
+PIECES = """
+photos of dog cat in at from near not without no and or , . ? the a Lisbon Porto Tuscany 2019 June
+2021-05-03 2021-02-30 morning between within 5 km before after day my me Nikon iPhone taken with
+how many first latest 🐕 里斯本 <|im_end|> ' " { } north where we
+"""
+
+
+@given(st.lists(st.sampled_from(PIECES.split()), min_size=1, max_size=14))
+@settings(max_examples=250, deadline=None)
+def test_any_jumble_of_words_is_read_or_refused(places: Gazetteer, pieces: list[str]) -> None:
+    with contextlib.suppress(QuestionNotUnderstood, TimeWordsError):
+        assert not asked(" ".join(pieces), places).is_empty
+
+
+@pytest.mark.parametrize(
+    "piece", ["in ", "not ", "of the ", "Lisbon and ", "2019, ", "a" * 3, "((", "no "]
+)
+def test_a_long_question_is_read_in_little_time(piece: str, places: Gazetteer) -> None:
+    question = (piece * LONGEST)[: LONGEST - 4] + " dog"
+    before = time.process_time()
+    with contextlib.suppress(QuestionNotUnderstood):
+        asked(question, places)
+    assert time.process_time() - before < 2.0
 
 
 def test_no_word_is_lost(places: Gazetteer) -> None:

@@ -28,6 +28,8 @@ class Places(Protocol):
 
     def find_in_text(self, text: str) -> list[PlaceMention]: ...
 
+    def suggest(self, name: str, *, limit: int = 3) -> list[str]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Found(Generic[T]):

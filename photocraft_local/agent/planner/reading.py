@@ -60,7 +60,7 @@ def read(question: str, *, today: date, places: Places) -> Reading:
     times = claim_times(draft, today)
     spots = claim_places(draft, places)
     facts = _claim_facts(draft)
-    _set_aside(draft)
+    _set_aside(draft, places)
     cameras += claim_lone_camera(draft)
     not_looks = claim_unwanted(draft)
     reading = Reading(
@@ -99,13 +99,16 @@ def _claim_facts(draft: Draft) -> list[FactCondition]:
     ]
 
 
-def _set_aside(draft: Draft) -> None:
+def _set_aside(draft: Draft, places: Places) -> None:
     """Words that no condition of this planner stands for; unknown places before looks, since
     "in Atlantis" looks like nothing."""
     draft.block(words.RELATION, "what leans on other photos is not followed yet")
     for match in draft.matches(words.UNKNOWN_PLACE):
         draft.claim(match.start(), match.end())
-        draft.blocked.append(Unused(match["name"], "neither a time nor a place that is known"))
+        near = places.suggest(match["name"], limit=2)
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        reason = f"neither a time nor a place that is known{meant}"
+        draft.blocked.append(Unused(match["name"], reason))
     draft.block(words.FUTURE, "no photo is of the future")
     draft.block(words.UNKNOWN_TIME, "no time that is known")
     draft.block(words.ORDER, "an order or judgement of photos is not followed yet")
