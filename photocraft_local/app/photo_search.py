@@ -23,7 +23,8 @@ from photocraft_local.app.results import (
     PhotoDetails,
     SearchAnswer,
 )
-from photocraft_local.app.searching import search
+from photocraft_local.app.searching import Look, search
+from photocraft_local.app.texts import plain
 from photocraft_local.app.viewing import show, status
 from photocraft_local.records import Photo, Step
 from photocraft_local.settings import Settings
@@ -98,23 +99,24 @@ class PhotoSearch:
         Raises SearchError and its kin, UsageError, EncoderError, MissingExtraError.
         """
         filters = Filters(
-            after=after,
-            before=before,
-            when=when,
-            near=near,
+            after=plain(after),
+            before=plain(before),
+            when=plain(when),
+            near=plain(near),
             km=km,
-            place=place,
-            camera=camera,
-            where=where,
+            place=plain(place),
+            camera=plain(camera),
+            where=plain(where),
         )
-        return search(self._parts, text, like, not_text, filters, top_k, exact, self.today)
+        wanted = Look(plain(text), tuple(like), tuple(map(plain, not_text)))
+        return search(self._parts, wanted, filters, top_k, exact, self.today)
 
     def ask(self, question: str, *, on_step: Callable[[Step], None] | None = None) -> AskAnswer:
         """Answer a question with an exact set of photos, possibly empty, and the evidence.
 
         ``on_step`` sees each step as it ends. Raises AgentError, and what ``search`` raises.
         """
-        return ask(self._parts, question, on_step, self.today)
+        return ask(self._parts, plain(question), on_step, self.today)
 
     def list(self) -> Iterator[Photo]:
         """Every photo, in the order in which they were added."""
@@ -122,7 +124,7 @@ class PhotoSearch:
 
     def show(self, uid: str) -> PhotoDetails:
         """All that is known of one photo. Raises UnknownPhoto."""
-        return show(self._parts, uid)
+        return show(self._parts, plain(uid))
 
     def status(self) -> LibraryStatus:
         """Counts, folders, and every skipped file with its reason."""
@@ -133,7 +135,7 @@ class PhotoSearch:
 
         Returns the UID. Raises UnknownPhoto.
         """
-        return self._parts.library().forget(uid).uid
+        return self._parts.library().forget(plain(uid)).uid
 
     def remove_folder(self, folder: str | bytes | Path) -> int:
         """Stop knowing an indexed folder; gives the number of photos that are gone with it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from photocraft_local.app.filters import Filters
 from photocraft_local.app.indexing import absolute
 from photocraft_local.app.results import FoundPhoto, SearchAnswer
+from photocraft_local.app.texts import plain
 from photocraft_local.errors import UnknownPhoto, UsageError
 
 if TYPE_CHECKING:
@@ -25,11 +27,18 @@ if TYPE_CHECKING:
 DEFAULT_TOP_K = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the photos should look like; ``like`` are UIDs or picture files."""
+
+    text: str
+    like: tuple[str | Path, ...]
+    not_text: tuple[str, ...]
+
+
 def search(
     parts: Parts,
-    text: str,
-    like: Sequence[str | Path],
-    not_text: Sequence[str],
+    look: Look,
     filters: Filters,
     top_k: int | None,
     exact: bool,
@@ -41,15 +50,15 @@ def search(
             f"top_k must be at least 1, not {top_k}", hint="exact=True gives every match"
         )
     selection = selected(parts, filters.expressions(today), filters.where, today)
-    if not (text.strip() or like or not_text):
+    if not (look.text.strip() or look.like or any(map(str.strip, look.not_text))):
         return _by_time(parts, selection, top_k)
     from photocraft_local.search.searcher import Query
 
     searcher = parts.searcher()
     query = Query(
-        text=text,
-        like=tuple(look_of(parts, example) for example in like),
-        not_text=tuple(not_text),
+        text=look.text,
+        like=tuple(look_of(parts, example) for example in look.like),
+        not_text=look.not_text,
         selection=selection,
         top_k=None if exact else top_k or DEFAULT_TOP_K,
     )
@@ -83,7 +92,7 @@ def look_of(parts: Parts, example: str | Path) -> NDArray[np.float32]:
     """
     library = parts.library()
     try:
-        photo = library.photo(str(example))
+        photo = library.photo(plain(str(example)))
     except UnknownPhoto as unknown:
         if not Path(example).expanduser().is_file():
             raise UnknownPhoto(
