@@ -20,43 +20,49 @@ _MAX_PROFILE: Final = 4 << 20
 _SPACES: Final = {"RGB": "RGB ", "L": "GRAY", "CMYK": "CMYK"}
 
 
-def plain(image: Image.Image) -> Image.Image:
-    """The image as L, RGB or CMYK: depths scaled to 8 bits, transparency laid over white."""
+def peak_of(image: Image.Image) -> float:
+    """The largest value of a wide grey image, which decides how it is scaled to 8 bits."""
+    if image.mode not in ("I", "F"):
+        return 0.0
+    return float(np.nan_to_num(np.asarray(image), nan=0.0, posinf=0.0, neginf=0.0).max(initial=0))
+
+
+def plain(image: Image.Image, peak: float = 0.0) -> Image.Image:
+    """The image as L, RGB or CMYK: depths scaled to 8 bits, transparency laid over white.
+
+    ``peak`` is ``peak_of`` the whole picture that ``image`` is a strip of.
+    """
     mode = image.mode
     if mode in ("RGB", "L", "CMYK") and "transparency" not in image.info:
         return image
     if mode == "1":
         return image.convert("L")
     if mode.startswith("I") or mode == "F":
-        return _eight_bits(image)
+        return _eight_bits(image, peak)
     if mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         return _over_white(image)
     return image.convert("RGB")
 
 
 def _over_white(image: Image.Image) -> Image.Image:
-    if image.mode == "RGBa":
-        image = image.convert("RGBA")
-    elif image.mode == "La":
-        image = image.convert("LA").convert("RGBA")
-    elif image.mode != "RGBA":
-        image = image.convert("RGBA")
+    if image.mode == "La":
+        image = image.convert("LA")
+    image = image.convert("RGBA")
     ground = Image.new("RGBA", image.size, (*_WHITE, 255))
     return Image.alpha_composite(ground, image).convert("RGB")
 
 
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """16-bit, 32-bit and float grey → L. Integers up to 65535 count as 16-bit."""
+def _eight_bits(image: Image.Image, peak: float) -> Image.Image:
+    """16-bit, 32-bit and float grey → L. Floats up to 1 and integers up to 65535 (16 bits) keep
+    their scale; beyond that the peak is white."""
     values = np.asarray(image)
     if image.mode == "F":
-        finite = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
-        peak = float(finite.max(initial=0.0))
-        scaled = finite * (255.0 if peak <= 1.0 else 1.0 if peak <= 255.0 else 255.0 / peak)
-        return Image.fromarray(np.clip(scaled + 0.5, 0, 255).astype(np.uint8))
-    if image.mode == "I" and int(values.max(initial=0)) > 65_535:
-        return Image.fromarray((np.clip(values, 0, None) >> 23).astype(np.uint8))
-    wide = np.clip(values, 0, 65_535).astype(np.uint32)
-    return Image.fromarray(((wide * 255 + 32_767) // 65_535).astype(np.uint8))
+        white = 1.0 if peak <= 1.0 else 255.0 if peak <= 255.0 else peak
+        values = np.nan_to_num(values, nan=0.0, posinf=white, neginf=0.0)
+    else:
+        white = max(65_535.0, peak)
+    scaled = values.astype(np.float32) * (255.0 / white) + 0.5
+    return Image.fromarray(np.clip(scaled, 0, 255).astype(np.uint8))
 
 
 def to_srgb(image: Image.Image, profile: bytes) -> tuple[Image.Image, str]:

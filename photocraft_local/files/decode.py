@@ -20,7 +20,6 @@ from photocraft_local.files.decode_pillow import decode_pillow
 from photocraft_local.files.decode_raw import decode_raw
 from photocraft_local.files.header import read_header
 from photocraft_local.files.metadata import upright_orientation
-from photocraft_local.files.render import target_size
 from photocraft_local.files.source import FileSource
 from photocraft_local.records import path_text
 
@@ -57,9 +56,8 @@ def decode_upright(
     with FileSource(path) as source:
         header = read_header(source)
         _check_size(source, header, max_pixels)
-        size = target_size(header.width, header.height, short_side)
         decoder = _DECODERS.get(header.format, decode_pillow)
-        pixels, flags = decoder(source, header, size)
+        pixels, flags = decoder(source, header, short_side)
     orientation = 1 if header.format == "HEIF" else upright_orientation(header)
     width, height = header.width, header.height
     if orientation >= 5:

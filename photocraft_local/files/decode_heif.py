@@ -8,7 +8,7 @@ import numpy as np
 
 from photocraft_local.files.container import Header
 from photocraft_local.files.quiet import quiet_pillow
-from photocraft_local.files.render import render
+from photocraft_local.files.render import render, target_size
 from photocraft_local.files.source import FileSource
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ _FAULTS: Final = (OSError, ValueError, EOFError, SyntaxError, RuntimeError, Inde
 
 
 def decode_heif(
-    source: FileSource, header: Header, size: tuple[int, int]
+    source: FileSource, header: Header, short_side: int | None
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    """RGB pixels at ``size``, already turned, and flags; raises UnreadablePhoto."""
+    """RGB pixels, already turned, and flags; raises UnreadablePhoto."""
     import pi_heif
 
     if source.size > _MAX_BYTES:
@@ -31,9 +31,11 @@ def decode_heif(
             opened = pi_heif.HeifFile(source.read(0, source.size))
             primary = opened[opened.primary_index]
             profile = bytes(primary.info.get("icc_profile") or b"")
+            width, height = primary.size
+            if width * height > 2 * header.width * header.height:
+                raise ValueError(f"its header and its decoder differ: {width}x{height}")
             image = primary.to_pillow()
-            if image.size != (header.width, header.height):
-                raise ValueError(f"decoder says {image.width}x{image.height}")
-            return render(image, size, profile)
+            header.width, header.height = image.size
+            return render(image, target_size(image.width, image.height, short_side), profile)
         except _FAULTS as exc:
             raise source.broken(f"HEIF data cannot be decoded ({exc})") from exc

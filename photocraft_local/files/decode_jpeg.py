@@ -7,7 +7,7 @@ the tolerance for cut-off files. Printing colours go through Pillow.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import simplejpeg
@@ -16,6 +16,7 @@ from PIL import Image
 from photocraft_local.files.colour import pixels_of, to_srgb
 from photocraft_local.files.container import Header
 from photocraft_local.files.decode_pillow import decode_pillow
+from photocraft_local.files.render import target_size
 from photocraft_local.files.resample import shrink
 from photocraft_local.files.source import FileSource
 
@@ -46,48 +47,63 @@ _buffers = _Buffers()
 
 
 def decode_jpeg(
-    source: FileSource, header: Header, size: tuple[int, int]
+    source: FileSource, header: Header, short_side: int | None
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    """RGB pixels at ``size`` (as stored, not turned) and flags; raises UnreadablePhoto."""
+    """RGB pixels (as stored, not turned) and flags; raises UnreadablePhoto."""
     if header.channels == 4 or source.size > _MAX_BYTES:
-        return decode_pillow(source, header, size)
+        return decode_pillow(source, header, short_side)
     data = _buffers.get("file", source.size)
     data = data[: source.read_into(data)]
-    profile = _profile(data, header)
+    size = target_size(header.width, header.height, short_side)
     full = size == (header.width, header.height)
-    if not full:
-        pixels, flags = _decode(source, header, data, (2 * size[0], 2 * size[1]))
-    else:
-        pixels, flags = _decode(source, header, data, None)
-    if pixels is None:
-        return decode_pillow(source, header, size)
+    pixels, flags = _decode(data, header, 8 if full else _eighths(header, size))
+    if pixels is None:  # samplings and depths that libjpeg-turbo's simple interface lacks
+        return decode_pillow(source, header, short_side)
     if not full:
         pixels = shrink(pixels, size)
+    profile = _profile(data, header)
     if not profile:
         return pixels, flags
     image, flag = to_srgb(Image.fromarray(pixels), profile)
     return pixels_of(image), flags + ([flag] if flag else [])
 
 
+def _eighths(header: Header, size: tuple[int, int]) -> int:
+    """The smallest scale n/8 at which both sides are at least twice the wanted ones."""
+    for eighths in range(1, 8):
+        width, height = _scaled(header, eighths)
+        if width >= 2 * size[0] and height >= 2 * size[1]:
+            return eighths
+    return 8
+
+
+def _scaled(header: Header, eighths: int) -> tuple[int, int]:
+    return -(-header.width * eighths // 8), -(-header.height * eighths // 8)
+
+
 def _decode(
-    source: FileSource, header: Header, data: memoryview, least: tuple[int, int] | None
+    data: memoryview, header: Header, eighths: int
 ) -> tuple[NDArray[np.uint8] | None, list[str]]:
-    """Pixels at full size or at a scale that is not below ``least``; None if not possible."""
-    options: dict[str, object] = {}
-    if least is not None:
-        options = {"min_width": least[0], "min_height": least[1]}
-        options["buffer"] = _buffers.get("pixels", header.width * header.height * 3)
-    for attempt, flag in ((data, ""), (None, ""), (data, "truncated")):
-        if attempt is None:
-            if bytes(data[-2:]) == b"\xff\xd9":
-                continue
-            # A missing end mark alone is no fault (some phones leave it out).
-            attempt = memoryview(bytes(data) + b"\xff\xd9")
-        try:
-            pixels = simplejpeg.decode_jpeg(attempt, "RGB", strict=not flag, **options)
-        except (ValueError, MemoryError):
+    """Pixels at ``eighths``/8 of the size, below 8 in this thread's buffer; None if not possible.
+
+    A missing end mark alone is no fault (some phones leave it out).
+    """
+    width, height = _scaled(header, eighths)
+    scaled: dict[str, Any] = {}
+    if eighths < 8:
+        buffer = _buffers.get("pixels", width * height * 3)
+        scaled = {"min_width": width, "min_height": height, "buffer": buffer}
+    fault = ""
+    for ending, strict in ((b"", True), (b"\xff\xd9", True), (b"", False)):
+        if ending and bytes(data[-2:]) == ending:
             continue
-        return pixels, [flag] if flag else []
+        try:
+            whole = bytes(data) + ending if ending else data
+            pixels = simplejpeg.decode_jpeg(whole, "RGB", strict=strict, **scaled)
+        except (ValueError, MemoryError) as exc:
+            fault = str(exc)
+            continue
+        return pixels, [] if strict else ["truncated" if "remature" in fault else "damaged"]
     return None, []
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from photocraft_local.files.container import Header
 from photocraft_local.files.raw import open_raw
-from photocraft_local.files.render import render
+from photocraft_local.files.render import render, target_size
 from photocraft_local.files.source import FileSource
 
 if TYPE_CHECKING:
@@ -19,11 +19,12 @@ _ASPECT_TOLERANCE: Final = 0.02
 
 
 def decode_raw(
-    source: FileSource, header: Header, size: tuple[int, int]
+    source: FileSource, header: Header, short_side: int | None
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    """RGB pixels at ``size`` as stored (``header.turned`` is still to be undone) and flags."""
+    """RGB pixels as stored (``header.turned`` is still to be undone) and flags."""
     import rawpy
 
+    size = target_size(header.width, header.height, short_side)
     opened = open_raw(source)
     try:
         preview = _preview(opened, header, size)

@@ -6,6 +6,7 @@ Owns the dispatch and the error for what is no picture. Decodes no pixel.
 from __future__ import annotations
 
 from collections.abc import Callable
+from struct import error
 from typing import Final
 
 from photocraft_local.errors import UnsupportedFormat
@@ -37,6 +38,13 @@ _READERS: Final[dict[str, Callable[[FileSource], Header]]] = {
 
 def read_header(source: FileSource) -> Header:
     """The header of the picture; raises UnsupportedFormat or UnreadablePhoto, naming the file."""
+    try:
+        return _dispatched(source)
+    except (IndexError, ValueError, OverflowError, error) as exc:
+        raise source.broken(f"its header makes no sense ({exc})") from exc
+
+
+def _dispatched(source: FileSource) -> Header:
     kind = sniff(source.head, name=source.path.rpartition(b"/")[2])
     if kind == "TIFF":
         header = read_tiff(source)

@@ -32,6 +32,8 @@ def read_jpeg(source: FileSource) -> Header:
                 header.add_flag("multi-picture")
         elif marker in _FRAMES and length >= 6 and not header.width:
             frame = source.read(start, 6)
+            if len(frame) < 6:
+                break
             header.height = int.from_bytes(frame[1:3], "big")
             header.width = int.from_bytes(frame[3:5], "big")
             header.channels = frame[5]

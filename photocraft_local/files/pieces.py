@@ -1,4 +1,4 @@
-"""A ``FileSource`` as a readable, seekable file, whole or as a selection of its pieces."""
+"""Pieces of a ``FileSource`` as one readable, seekable file for the decoders."""
 
 from __future__ import annotations
 
@@ -59,10 +59,3 @@ class Pieces(io.RawIOBase):
         view[: len(data)] = data
         self._position += len(data)
         return len(data)
-
-
-class FileReader(Pieces):
-    """The whole file."""
-
-    def __init__(self, source: FileSource) -> None:
-        super().__init__(source, [(0, source.size)])

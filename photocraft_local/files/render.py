@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from PIL import Image
 
-from photocraft_local.files.colour import pixels_of, plain, to_srgb
+from photocraft_local.files.colour import peak_of, pixels_of, plain, to_srgb
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,9 +36,10 @@ def render(
     """sRGB pixels (height, width, 3) of a loaded image at ``size``, and flags."""
     factor = max(1, min(image.width // (2 * size[0]), image.height // (2 * size[1])))
     flags = ["cmyk"] if image.mode == "CMYK" else []
+    peak = peak_of(image)
     if image.size == size and image.width * image.height > _STRIP_PIXELS:
-        return _full(image, profile, flags)
-    small = _reduced(image, factor)
+        return _full(image, peak, profile, flags)
+    small = _reduced(image, peak, factor)
     if small.size != size:
         exact = (0.0, 0.0, image.width / factor, image.height / factor)
         small = small.resize(size, Image.Resampling.BICUBIC, box=exact)
@@ -51,12 +52,12 @@ def _strips(image: Image.Image, multiple: int) -> list[tuple[int, int]]:
     return [(top, min(top + rows, image.height)) for top in range(0, image.height, rows)]
 
 
-def _reduced(image: Image.Image, factor: int) -> Image.Image:
+def _reduced(image: Image.Image, peak: float, factor: int) -> Image.Image:
     """The image in a plain mode, ``factor`` times smaller (rounded up)."""
     if factor == 1:
-        return plain(image)
+        return plain(image, peak)
     strips = _strips(image, factor)
-    parts = [plain(image.crop((0, a, image.width, b))).reduce(factor) for a, b in strips]
+    parts = [plain(image.crop((0, a, image.width, b)), peak).reduce(factor) for a, b in strips]
     if len(parts) == 1:
         return parts[0]
     joined = Image.new(parts[0].mode, (parts[0].width, sum(part.height for part in parts)))
@@ -68,11 +69,11 @@ def _reduced(image: Image.Image, factor: int) -> Image.Image:
 
 
 def _full(
-    image: Image.Image, profile: bytes, flags: list[str]
+    image: Image.Image, peak: float, profile: bytes, flags: list[str]
 ) -> tuple[NDArray[np.uint8], list[str]]:
     pixels = np.empty((image.height, image.width, 3), np.uint8)
     for top, bottom in _strips(image, 1):
-        strip, flag = to_srgb(plain(image.crop((0, top, image.width, bottom))), profile)
+        strip, flag = to_srgb(plain(image.crop((0, top, image.width, bottom)), peak), profile)
         pixels[top:bottom] = pixels_of(strip)
         if flag and flag not in flags:
             flags.append(flag)
