@@ -12,8 +12,9 @@ from typing import Literal
 
 Kind = Literal["city", "region", "country", "point"]
 
-_KM_PER_ROOT_HEAD = 0.0085  # a disc of about 4,400 people a square kilometre
+KM_PER_ROOT_HEAD = 0.0085  # a disc of about 4,400 people a square kilometre
 _MARGIN_KM = 1.5  # a village's surroundings; also the error of a centre
+NAMING_MARGIN_KM = 0.3
 
 
 def city_radius_km(population: int) -> float:
@@ -21,7 +22,13 @@ def city_radius_km(population: int) -> float:
 
     6.6 km for Florence (367,000), 13.9 for Paris (2.1 million), 26.7 for New York.
     """
-    return _MARGIN_KM + _KM_PER_ROOT_HEAD * math.sqrt(max(population, 0))
+    return _MARGIN_KM + KM_PER_ROOT_HEAD * math.sqrt(max(population, 0))
+
+
+def city_reach_km(population: int) -> float:
+    """How far a city's name goes when positions are named; ``city_radius_km`` less most of its
+    margin."""
+    return NAMING_MARGIN_KM + KM_PER_ROOT_HEAD * math.sqrt(max(population, 0))
 
 
 @dataclass(frozen=True, slots=True)

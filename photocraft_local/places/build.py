@@ -19,7 +19,7 @@ from photocraft_local.errors import PhotocraftError, StorageFull
 from photocraft_local.places import sources
 from photocraft_local.places.content import SCHEMA, Progress, fill
 
-FORMAT = 1
+FORMAT = 2
 
 
 def gazetteer_path(cache: Path) -> Path:

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from photocraft_local.places import sources
+from photocraft_local.places.areas import city_reach_km
 from photocraft_local.places.distance import haversine_km, unit_vectors
 from photocraft_local.places.keys import fold
 
-COUNTRY, REGION, CITY = 0, 1, 2  # kinds in table ``name``
+COUNTRY, REGION, CITY, SPOT = 0, 1, 2, 3  # kinds in table ``name``
 ROW_DEGREES = 0.1  # cities are sorted by rows of latitude this high, then by longitude
 
 Progress = Callable[[str, float], None]  # what is being done, share done 0…1
@@ -34,6 +35,9 @@ CREATE TABLE country (
 CREATE TABLE region (
     id INTEGER PRIMARY KEY, country INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL,
     latitude REAL, longitude REAL, radius_km REAL, population INTEGER NOT NULL);
+CREATE TABLE spot (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, latitude REAL NOT NULL, longitude REAL NOT NULL,
+    radius_km REAL NOT NULL, weight INTEGER NOT NULL);
 CREATE TABLE name (
     key TEXT NOT NULL, kind INTEGER NOT NULL, ref INTEGER NOT NULL, main INTEGER NOT NULL,
     PRIMARY KEY (key, kind, ref)) WITHOUT ROWID;
@@ -41,6 +45,8 @@ CREATE TABLE name (
 
 _SMALL_TOWN = 15_000  # below, only Latin names and those of the country's own script are kept
 _CITY = 100_000  # from here on, names in all scripts
+_QUARTER_DEPTH = 0.5  # in radii of the city
+_KM_PER_ROW = 111.195 * ROW_DEGREES
 _EAST_ASIA = {"CN", "TW", "HK", "MO", "JP", "KR", "KP", "SG"}
 
 
@@ -58,9 +64,17 @@ def fill(db: sqlite3.Connection, progress: Progress) -> None:
     _store_arrays(db, columns, cities)
     _store_countries(db, columns, countries)
     _store_regions(db, columns, regions, country_number)
+    spots = list(sources.read_spots())
+    db.executemany(
+        "INSERT INTO spot VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (number, spot.name, spot.latitude, spot.longitude, spot.radius_km, spot.weight)
+            for number, spot in enumerate(spots)
+        ),
+    )
     progress("writing names", 0.6)
     names: dict[NameKey, int] = {}
-    for key, main in _names(countries, regions, cities):
+    for key, main in _names(countries, regions, cities, spots):
         names[key] = max(main, names.get(key, 0))
     progress("writing names", 0.8)
     db.executemany(
@@ -87,13 +101,34 @@ def _sorted_cities(cities: Iterable[sources.RawCity]) -> list[sources.RawCity]:
 def _columns(
     cities: Sequence[sources.RawCity], countries: dict[str, int], regions: dict[str, int]
 ) -> Columns:
-    return {
+    columns: Columns = {
         "latitude": np.array([city.latitude for city in cities], np.float32),
         "longitude": np.array([city.longitude for city in cities], np.float32),
         "population": np.array([city.population for city in cities], np.int32),
         "country": np.array([countries[city.country_code] for city in cities], np.int16),
         "region": np.array([regions.get(city.region_code, -1) for city in cities], np.int16),
     }
+    return columns | {"part": _parts(columns)}
+
+
+def _parts(columns: Columns) -> npt.NDArray[np.bool_]:
+    """Which places are quarters of a city ("Times Square"): deep inside the disc of one of the
+    same region with ten times the people. A position there is named after the city."""
+    latitude, longitude, population = (
+        columns[key] for key in ("latitude", "longitude", "population")
+    )
+    rows = row_of(latitude)
+    part = np.zeros(rows.size, bool)
+    for city in np.flatnonzero(population >= _CITY):
+        depth = _QUARTER_DEPTH * city_reach_km(int(population[city]))
+        height = int(np.ceil(depth / _KM_PER_ROW)) + 1
+        near = slice(*np.searchsorted(rows, [rows[city] - height, rows[city] + height + 1]))
+        inside = haversine_km(latitude[city], longitude[city], latitude[near], longitude[near])
+        small = population[near] * 10 <= population[city]
+        same = columns["region"][near] == columns["region"][city]
+        same &= columns["country"][near] == columns["country"][city]
+        part[near] |= (inside <= depth) & small & same
+    return part
 
 
 def _store_arrays(
@@ -167,23 +202,27 @@ def _names(
     countries: Sequence[sources.RawCountry],
     regions: Sequence[sources.RawRegion],
     cities: Sequence[sources.RawCity],
+    spots: Sequence[sources.RawSpot],
 ) -> Iterator[tuple[NameKey, int]]:
-    """Every kept name and whether it is the area's main one."""
+    """Every kept name, and 1 if it is the area's main one or as good."""
     for number, country in enumerate(countries):
-        yield from _folded(country.name, country.others, COUNTRY, number)
+        yield from _folded((country.name, *country.known), (), COUNTRY, number)
     for number, region in enumerate(regions):
-        yield from _folded(region.name, region.others, REGION, number)
+        yield from _folded((region.name, *region.known), region.others, REGION, number)
     for number, city in enumerate(cities):
-        yield from _folded(city.name, _kept(city), CITY, number)
+        yield from _folded((city.name, *city.known), _kept(city), CITY, number)
+    for number, spot in enumerate(spots):
+        yield from _folded((spot.name, *spot.known), (), SPOT, number)
 
 
 def _folded(
-    name: str, others: Iterable[str], kind: int, number: int
+    main: Iterable[str], others: Iterable[str], kind: int, number: int
 ) -> Iterator[tuple[NameKey, int]]:
-    yield (fold(name), kind, number), 1
-    for key in {fold(other) for other in others}:
-        if key:
-            yield (key, kind, number), 0
+    first = {fold(name) for name in main} - {""}
+    for key in first:
+        yield (key, kind, number), 1
+    for key in {fold(name) for name in others} - first - {""}:
+        yield (key, kind, number), 0
 
 
 def _kept(city: sources.RawCity) -> Iterator[str]:

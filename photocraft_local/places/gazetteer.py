@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from photocraft_local.places import mentions, ranking
 from photocraft_local.places.areas import Area, PlaceMention, city_radius_km
 from photocraft_local.places.build import connect, ensure_built
-from photocraft_local.places.content import CITY, COUNTRY, REGION, Progress
-from photocraft_local.places.keys import spellings
+from photocraft_local.places.content import CITY, COUNTRY, REGION, SPOT, Progress
+from photocraft_local.places.keys import fold, spellings, without_article
+from photocraft_local.places.ranking import Named
 from photocraft_local.places.reverse import Cities, ReverseLookup
 from photocraft_local.records import PlaceName
 
@@ -96,52 +98,46 @@ class Gazetteer:
         """Areas of that name, the likeliest first; empty if the name is unknown (``suggest``
         has near names).
 
-        ``near_points`` are (n, 2) degrees, e.g. where a library's photos are: areas that hold
-        some of them come first. "Paris, Texas" narrows by the part behind the comma.
+        Names count in English, German, French, Spanish, Chinese and as people there say them;
+        also ISO codes of countries ("PT"). ``near_points`` are (n, 2) degrees, e.g. where a
+        library's photos are: areas that hold some of them come first. "Paris, Texas" narrows by
+        the part behind the comma.
         """
-        from photocraft_local.places import ranking
-
-        whole = self._exact(name)
-        if not whole and "," in name:
-            head, tail = name.split(",", 1)
-            whole = ranking.narrowed(self._exact(head), self._exact(tail))
-        return ranking.ranked(whole, near_points)
+        named = self._named(name) or self._named(without_article(name))
+        code = name.strip()
+        if len(code) == 2 and code.isupper():  # an ISO code, not the word "in" or "is"
+            rows = self._rows("SELECT id FROM country WHERE code = ?", (code,))
+            named = [(self._area(COUNTRY, ref), True) for (ref,) in rows] + named
+        return list(dict.fromkeys(area for area, _ in ranking.ranked(named, near_points)))
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]:
         """Names of well-known areas that are spelt nearly like ``name``, the nearest first."""
-        from photocraft_local.places import ranking
-
-        keys = spellings(name)
-        if not keys:
+        key = fold(name)
+        if len(key) < 2:
             return []
-        first = keys[0][:2]
         rows = self._rows(
             "SELECT key, kind, ref FROM name WHERE key >= ? AND key < ?",
-            (first, first[:-1] + chr(ord(first[-1]) + 1)),
+            (key[:2], key[:1] + chr(ord(key[1]) + 1)),
         )
         known = [(key, self._area(kind, ref)) for key, kind, ref in rows if self._big(kind, ref)]
-        return ranking.closest(keys[0], known, limit)
+        return ranking.closest(key, known, limit)
 
     def find_in_text(
         self, text: str, *, near_points: npt.ArrayLike | None = None
     ) -> list[PlaceMention]:
         """Places that a question names, longest match first, none overlapping; see ``mentions``
         for what counts as naming a place."""
-        from photocraft_local.places import mentions
+        return mentions.find(text, lambda name: ranking.ranked(self._named(name), near_points))
 
-        return mentions.find(text, lambda name: self.find(name, near_points=near_points))
-
-    def _exact(self, name: str) -> list[tuple[Area, bool]]:
-        """Areas that bear the name and whether it is their main one."""
+    def _named(self, name: str) -> list[Named]:
+        """Areas that bear the name, unordered, and whether it is their main one; "Paris, Texas"
+        are those of the first name that lie in one of the second."""
         for key in spellings(name):
             rows = self._rows("SELECT kind, ref, main FROM name WHERE key = ?", (key,))
             if rows:
                 return [(self._area(kind, ref), bool(main)) for kind, ref, main in rows]
-        code = name.strip()
-        if len(code) == 2 and code.isupper():  # an ISO code, not the word "in" or "is"
-            rows = self._rows("SELECT id FROM country WHERE code = ?", (code,))
-            return [(self._area(COUNTRY, ref), True) for (ref,) in rows]
-        return []
+        head, comma, tail = name.partition(",")
+        return ranking.narrowed(self._named(head), self._named(tail)) if comma else []
 
     def _big(self, kind: int, ref: int) -> bool:
         return kind != CITY or int(self._cities.population[ref]) >= 20_000
@@ -149,6 +145,8 @@ class Gazetteer:
     def _area(self, kind: int, ref: int) -> Area:
         if kind == CITY:
             return self._city_area(ref)
+        if kind == SPOT:
+            return self._spot_area(ref)
         table = "region" if kind == REGION else "country"
         owner = "country" if kind == REGION else "id"
         row = self._rows(
@@ -185,6 +183,12 @@ class Gazetteer:
             country=country,
         )
 
+    def _spot_area(self, ref: int) -> Area:
+        row = self._rows(
+            "SELECT name, latitude, longitude, radius_km, weight FROM spot WHERE id = ?", (ref,)
+        )[0]
+        return Area(row[0], "point", "", "", *row[1:])
+
     # the file
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -198,7 +202,7 @@ class Gazetteer:
     @cached_property
     def _cities(self) -> Cities:
         zones = self._rows("SELECT data FROM array WHERE key = 'zones'")[0][0]
-        columns = ("latitude", "longitude", "population", "country", "region")
+        columns = ("latitude", "longitude", "population", "country", "region", "part")
         return Cities(**{key: self._array(key) for key in columns}, zones=json.loads(zones))
 
     @cached_property

@@ -33,13 +33,13 @@ def fold(name: str) -> str:
 def spellings(name: str) -> list[str]:
     """Keys to try for a name that a person wrote, the closest first."""
     key = fold(name)
-    tries = [key]
-    if key.startswith("the "):
-        tries.append(key[4:])
-    bare = _ADMINISTRATIVE.sub("", key)
-    if bare != key:
-        tries.append(bare)
-    for written, stored in (("saint ", "st "), ("st ", "saint "), ("sankt ", "st ")):
+    tries = [key, _ADMINISTRATIVE.sub("", key)]
+    for written, stored in (("saint ", "st "), ("st ", "saint "), ("st ", "sankt ")):
         if key.startswith(written):
             tries.append(stored + key.removeprefix(written))
     return [spelling for spelling in dict.fromkeys(tries) if spelling]
+
+
+def without_article(name: str) -> str:
+    """``"the Netherlands"`` → ``"Netherlands"``."""
+    return re.sub(r"^the\s+", "", name.strip(), flags=re.IGNORECASE)

@@ -12,26 +12,29 @@ import numpy as np
 import numpy.typing as npt
 
 from photocraft_local.places.areas import Area
-from photocraft_local.places.distance import haversine_km
+from photocraft_local.places.distance import box_around, haversine_km
 
 Named = tuple[Area, bool]  # the area; whether the name is its main one
 
-_ALIAS_WEIGHT = 0.4  # another name counts less than the main one
+ALIAS_WEIGHT = 0.4  # another name counts less than the main one
 _NAMESAKE_SHARE = 0.1  # a city with this share of its region's people is meant before the region
 _AROUND = 1.5  # photos count as an area's up to this many radii from its centre
 
 
-def ranked(named: Sequence[Named], near_points: npt.ArrayLike | None = None) -> list[Area]:
+def ranked(named: Sequence[Named], near_points: npt.ArrayLike | None = None) -> list[Named]:
     """The areas, likeliest first: those that hold some of ``near_points`` before the others,
     countries before the rest, then by population."""
     cities = [area for area, _ in named if area.kind == "city"]
-    order: dict[Area, tuple[float, ...]] = {}
-    for area, main in named:
-        weight = area.population * (1.0 if main else _ALIAS_WEIGHT)
+    points = None if near_points is None else np.asarray(near_points, np.float64).reshape(-1, 2)
+
+    def order(pair: Named) -> tuple[bool, bool, float]:
+        area, main = pair
+        weight = area.population * (1.0 if main else ALIAS_WEIGHT)
         if area.kind == "region" and any(_is_capital_of(city, area) for city in cities):
             weight *= _NAMESAKE_SHARE / 2
-        order[area] = (_points_in(area, near_points), area.kind == "country", weight)
-    return sorted(order, key=lambda area: order[area], reverse=True)
+        return _holds_any(area, points), area.kind == "country" and main, weight
+
+    return sorted(named, key=order, reverse=True)
 
 
 def narrowed(named: Sequence[Named], wholes: Sequence[Named]) -> list[Named]:
@@ -66,9 +69,10 @@ def _is_capital_of(city: Area, region: Area) -> bool:
     return lies_in(city, region) and city.population >= _NAMESAKE_SHARE * region.population
 
 
-def _points_in(area: Area, points: npt.ArrayLike | None) -> bool:
-    if points is None:
+def _holds_any(area: Area, points: npt.NDArray[np.float64] | None) -> bool:
+    if points is None or not points.size:
         return False
-    degrees = np.asarray(points, np.float64).reshape(-1, 2)
-    away = haversine_km(area.latitude, area.longitude, degrees[:, 0], degrees[:, 1])
+    box = box_around(area.latitude, area.longitude, area.radius_km * _AROUND)
+    near = points[box.contains(points[:, 0], points[:, 1])]
+    away = haversine_km(area.latitude, area.longitude, near[:, 0], near[:, 1])
     return bool(np.any(away <= area.radius_km * _AROUND))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from photocraft_local.places.areas import city_radius_km
+from photocraft_local.places.areas import KM_PER_ROOT_HEAD, NAMING_MARGIN_KM, city_reach_km
 from photocraft_local.places.content import ROW_DEGREES, row_of
 from photocraft_local.places.distance import haversine_km, unit_vectors
 from photocraft_local.places.zones import zone_name
@@ -21,7 +21,7 @@ from photocraft_local.places.zones import zone_name
 CAP_KM = 75.0  # further from every place: no city
 _NEAR_KM = 12.0  # first pass; enough for nearly all positions where people live
 _BIG = 50_000  # places whose disc reaches further than ``_SMALL_REACH_KM``
-_SMALL_REACH_KM = city_radius_km(_BIG)
+_SMALL_REACH_KM = city_reach_km(_BIG)
 _KM_PER_DEGREE = 111.195
 _KEY = 1024.0  # row · _KEY + longitude orders the cities by row, then longitude
 
@@ -38,6 +38,7 @@ class Cities:
     population: npt.NDArray[np.int32]
     country: npt.NDArray[np.int16]
     region: npt.NDArray[np.int16]
+    part: npt.NDArray[np.bool_]  # a quarter of a bigger city: no position is named after it
     zones: dict[str, list[int]]  # IANA zone → countries that use it
 
 
@@ -46,9 +47,11 @@ class ReverseLookup:
 
     def __init__(self, cities: Cities) -> None:
         self._cities = cities
-        everything = np.arange(cities.latitude.size)
+        people = cities.population.astype(np.float64)
+        self._reaches = NAMING_MARGIN_KM + KM_PER_ROOT_HEAD * np.sqrt(people)
+        everything = np.flatnonzero(~cities.part)
         self._all = _Sorted(cities, everything)
-        self._big = _Sorted(cities, everything[cities.population >= _BIG])
+        self._big = _Sorted(cities, everything[cities.population[everything] >= _BIG])
 
     def nearest(self, latitudes: Floats, longitudes: Floats) -> tuple[Ints, Ints, Floats]:
         """For n positions: place (or -1), country (or -1), and km to the place's centre.
@@ -114,7 +117,7 @@ class ReverseLookup:
             away = _flat_km(
                 lat[query], lon[query], self._cities.latitude[city], self._cities.longitude[city]
             )
-            reach = self._reach(city)
+            reach = self._reaches[city]
             value = np.where(away <= reach, away / reach, 1 + away - reach)
             value[away > radius_km] = np.inf
             _keep_least(query, city, value, best, score)
@@ -131,12 +134,6 @@ class ReverseLookup:
                 points = unit_vectors(lat[asked], lon[asked])
                 nearest[asked] = members[np.argmax(points @ centres.T, axis=1)]
         return nearest
-
-    def _reach(self, city: Ints) -> Floats:
-        """A place's disc for naming: ``city_radius_km`` without its margin."""
-        population = self._cities.population[city].astype(np.float64)
-        result: Floats = 0.3 + 0.0085 * np.sqrt(population)
-        return result
 
     def _distances(self, lat: Floats, lon: Floats, place: Ints) -> Floats:
         away = haversine_km(lat, lon, self._cities.latitude[place], self._cities.longitude[place])

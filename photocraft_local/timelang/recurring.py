@@ -114,7 +114,8 @@ def clock(words: Words, at: int) -> Atom | None:
     if part and hour < 12 and PARTS[part[1]][0][0] >= 12:
         hour += 12
     notes = ("taken as the full hour",) if minute else ()
-    return Atom(end, When(hours=((hour, hour + 1),), notes=notes), "hours")
+    sure = not token.text.replace(":", "").isdigit() or end > start + 1  # "8:25" may be a sign
+    return Atom(end, When(hours=((hour, hour + 1),), notes=notes), "hours", sure)
 
 
 def _part_behind(words: Words, at: int) -> tuple[int, str] | None:
