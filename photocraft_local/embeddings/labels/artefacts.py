@@ -13,6 +13,8 @@ import logging
 import os
 import shutil
 import tempfile
+import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -23,28 +25,34 @@ from photocraft_local.embeddings.labels.efficientnet import (
     LITE2,
     Pooling,
     build_model,
-    expected_features,
 )
 from photocraft_local.embeddings.labels.label_space import (
     build_label_space,
     class_lexicon,
-    data_text,
+    data_bytes,
+    read_background,
 )
+from photocraft_local.embeddings.labels.looks import PHRASES
 from photocraft_local.embeddings.labels.sentences import SentenceModel
 from photocraft_local.embeddings.labels.torch_file import read_state_dict
 from photocraft_local.errors import EncoderError
 
 FORMAT = 1  # rises when the code that makes the files changes what they hold
-POOLING = Pooling(temperature=1.5, whole_share=0.35, region=2)
+POOLING = Pooling(temperature=1.5, whole_share=0.5, region=2)
 _MANIFEST = "manifest.json"
+_BUILDING = ".labels-"
+_STALE_SECONDS = 86_400.0
 _log = logging.getLogger(__name__)
 
 
 def fingerprint() -> str:
     """Hex digest of all that the derived files depend on; reads no large file."""
-    facts = [str(FORMAT), repr(POOLING), data_text("scenes.tsv")]
-    facts += [source.sha256 for source in sources.ALL]
-    return hashlib.sha256("\0".join(facts).encode()).hexdigest()
+    digest = hashlib.sha256(f"{FORMAT}{POOLING}{PHRASES}".encode())
+    for source in sources.ALL:
+        digest.update(bytes.fromhex(source.sha256))
+    for name in ("scenes.tsv", "background.npz"):
+        digest.update(hashlib.sha256(data_bytes(name)).digest())
+    return digest.hexdigest()
 
 
 class Artefacts:
@@ -67,8 +75,10 @@ class Artefacts:
             self._checked.add(name)
         return self.folder / name
 
-    def array(self, name: str) -> NDArray[np.float32]:
-        return np.asarray(np.load(self.path(name), allow_pickle=False), np.float32)
+    def arrays(self, name: str) -> dict[str, NDArray[np.float32]]:
+        """The arrays of a derived ``.npz`` file by name."""
+        with np.load(self.path(name), allow_pickle=False) as stored:
+            return {key: np.asarray(stored[key], np.float32) for key in stored.files}
 
     def _intact(self, name: str) -> bool:
         try:
@@ -86,7 +96,8 @@ class Artefacts:
         _log.info("building the embedded encoder in %s", self.folder)
         try:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
-            building = Path(tempfile.mkdtemp(prefix=".labels-", dir=self.folder.parent))
+            self._sweep()
+            building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=self.folder.parent))
             try:
                 _write_all(building)
                 self._install(building)
@@ -98,6 +109,12 @@ class Artefacts:
                 hint="free some space (60 MB), or set another folder with PHOTOCRAFT_CACHE",
             ) from exc
         self._checked.clear()
+
+    def _sweep(self) -> None:
+        """Remove what builds that were killed a day ago or earlier left behind."""
+        for left in self.folder.parent.glob(f"{_BUILDING}*"):
+            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
 
     def _install(self, building: Path) -> None:
         """Rename into place; a damaged build is moved away, a good one of a rival is kept."""
@@ -115,37 +132,19 @@ class Artefacts:
 
 def _write_all(folder: Path) -> None:
     weights = read_state_dict(sources.CLASSIFIER.checked())
-    _write(folder / "classifier.onnx", build_model(LITE2, weights, POOLING))
-    space = build_label_space(SentenceModel(), weights)
-    arrays = {
-        "mean.npy": space.mean,
-        "classes.npy": space.classes,
-        "ridge.npy": space.ridge,
-        "features.npy": expected_features(weights),
-    }
-    for name, array in arrays.items():
-        with (folder / name).open("wb") as stream:
-            np.save(stream, array)
+    (folder / "classifier.onnx").write_bytes(build_model(LITE2, weights, POOLING))
     (folder / "lexicon.txt").write_text(" ".join(class_lexicon()), "utf-8")
+    space = build_label_space(SentenceModel(), weights)
+    np.savez(folder / "space.npz", **asdict(space))
+    np.savez(folder / "text.npz", mean=space.mean, background=space.vectors(read_background()))
     manifest = {name: sources.file_sha256(folder / name) for name in _FILES}
     for name in _FILES:
         _sync(folder / name)
-    _write(folder / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), "utf-8")
+    _sync(folder / _MANIFEST)
 
 
-_FILES = (
-    "classifier.onnx",
-    "mean.npy",
-    "classes.npy",
-    "ridge.npy",
-    "features.npy",
-    "lexicon.txt",
-)
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
-    _sync(path)
+_FILES = ("classifier.onnx", "lexicon.txt", "space.npz", "text.npz")
 
 
 def _sync(path: Path) -> None:

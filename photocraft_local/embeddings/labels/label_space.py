@@ -8,6 +8,7 @@ vectors sends the features themselves; it keeps what the softmax throws away.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Mapping
@@ -19,21 +20,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.embeddings.labels import sources
+from photocraft_local.embeddings.labels.efficientnet import expected_features
+from photocraft_local.embeddings.labels.looks import PHRASES
 from photocraft_local.embeddings.labels.sentences import SentenceModel
 from photocraft_local.errors import EncoderError
 
 NUM_CLASSES = 1000
 _SCENE_WEIGHT = 0.5  # of the everyday words, beside 1 for name and 1 for description
 _RIDGE = 10.0
+_RIDGE_SHARE = 0.2
+_LOOK_SHARE = 0.2  # on top
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What is measured on n photos before any words come in."""
+
+    evidence: NDArray[np.floating[Any]]  # (n, 1000) class probabilities
+    features: NDArray[np.floating[Any]]  # (n, 1280) the classifier's mean features
+    looks: NDArray[np.floating[Any]]  # (n, 17) weights of looks.PHRASES
 
 
 @dataclass(frozen=True, slots=True)
 class LabelSpace:
-    """All that sends evidence and features into the space, and texts beside them."""
+    """All that sends measures into the space of centred sentence vectors."""
 
     mean: NDArray[np.float32]  # (384,) of the class vectors; taken off every text
     classes: NDArray[np.float32]  # (1000, 384), centred
     ridge: NDArray[np.float32]  # (1280, 384)
+    looks: NDArray[np.float32]  # (17, 384), unit; in the order of looks.PHRASES
+    expected_features: NDArray[np.float32]  # (1280,)
+
+    def vectors(self, photos: Measures) -> NDArray[np.float32]:
+        """Unit vectors (n, 384)."""
+        by_class = unit(photos.evidence @ self.classes)
+        by_feature = unit((photos.features - self.expected_features) @ self.ridge)
+        by_look = unit(photos.looks @ self.looks)
+        return unit(
+            (1 - _RIDGE_SHARE) * by_class + _RIDGE_SHARE * by_feature + _LOOK_SHARE * by_look
+        )
 
 
 def read_scenes() -> dict[int, list[str]]:
@@ -47,9 +72,19 @@ def read_scenes() -> dict[int, list[str]]:
     return words
 
 
-def data_text(name: str) -> str:
+def data_bytes(name: str) -> bytes:
     """A file of the data folder."""
-    return (resources.files(__package__) / "data" / name).read_text("utf-8")
+    return (resources.files(__package__) / "data" / name).read_bytes()
+
+
+def data_text(name: str) -> str:
+    return data_bytes(name).decode("utf-8")
+
+
+def read_background() -> Measures:
+    """Measures of photos that have nothing to do with the person's, from data/background.npz."""
+    with np.load(io.BytesIO(data_bytes("background.npz")), allow_pickle=False) as stored:
+        return Measures(stored["evidence"], stored["features"], stored["looks"])
 
 
 def _numbers(text: str) -> list[int]:
@@ -69,7 +104,8 @@ def build_label_space(model: SentenceModel, weights: Mapping[str, NDArray[Any]])
     rows = rows - rows.mean(axis=0)
     gram = rows.T @ rows + _RIDGE * np.eye(rows.shape[1])
     ridge = np.linalg.solve(gram, rows.T @ classes.astype(np.float64))
-    return LabelSpace(mean, classes, ridge.astype(np.float32))
+    looks = unit(model.embed_all(list(PHRASES.values())) - mean)
+    return LabelSpace(mean, classes, ridge.astype(np.float32), looks, expected_features(weights))
 
 
 def _class_vectors(model: SentenceModel) -> NDArray[np.float32]:

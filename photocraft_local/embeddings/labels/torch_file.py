@@ -7,6 +7,7 @@ only the few classes that a plain state dict needs; anything else is refused. Kn
 from __future__ import annotations
 
 import io
+import math
 import pickle  # only behind the allow-list below
 import zipfile
 from collections import OrderedDict
@@ -175,6 +176,8 @@ def _array(view: _View, storage: NDArray[Any]) -> NDArray[Any]:
     last = view.offset + sum((size - 1) * stride for size, stride in steps)
     if 0 not in view.shape and last >= storage.size:
         raise ValueError("a tensor reaches past its storage")
+    if math.prod(view.shape) > storage.size:
+        raise ValueError("a tensor larger than its storage")
     strides = tuple(stride * storage.itemsize for stride in view.strides)
     window = np.lib.stride_tricks.as_strided(
         storage[view.offset :], shape=view.shape, strides=strides, writeable=False

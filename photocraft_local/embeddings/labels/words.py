@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from photocraft_local.embeddings.labels.glossary import (
@@ -20,14 +20,17 @@ from photocraft_local.embeddings.labels.glossary import (
     Glossary,
     load_glossary,
     without_accents,
-    words_of,
 )
 from photocraft_local.embeddings.labels.label_space import data_text
 
+Span = tuple[int, int]
 Rank = Callable[[str], int | None]  # a word's place in the vocabulary, frequent ones first
 
 _COMMON = 9000  # a word of a better rank is taken as English even if the glossary has it
+_WORD = re.compile(r"[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])[^\W_])+")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
+_KANA = re.compile(r"[\u3040-\u30ff]")  # beside kana, Han is Japanese
+_LONGEST_HAN = 8
 _LATIN_SPACED = ("de", "fr", "es")
 _STOP_WORDS = """
 a an the of in on at with and or to from by for into onto is are was were be being been it its
@@ -44,6 +47,7 @@ _FOREIGN = {  # function words of languages that the glossary does not have
     "pl": "i w na z do się",
 }
 _ENGLISH_ENDINGS = "s es ed d ing er ers y ly ist ists ness able less like ful est ish istic"
+_PREFIXES = ("un", "re", "non", "over", "mid")
 _SUFFIXES = tuple(_ENGLISH_ENDINGS.split())
 
 
@@ -58,9 +62,11 @@ class ReadQuery:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """One word or phrase of the query. ``english`` is None where it is not understood."""
+    """One word or phrase of the query, at text[start:end]. ``english`` is None where it is not
+    understood; ``silent`` words carry nothing visual."""
 
-    original: str
+    start: int
+    end: int
     english: str | None
     silent: bool = False
 
@@ -75,62 +81,68 @@ class QueryReader:
         self._glossary: Glossary = load_glossary()
 
     def read(self, text: str) -> ReadQuery:
-        reads: list[_Read] = []
-        for part, is_han in _parts(text):
-            reads += self._read_han(part) if is_han else self._read_spaced(part)
-        useful = any(read.english and not read.silent for read in reads)
-        english = " ".join(read.english for read in reads if read.english) if useful else ""
+        text = unicodedata.normalize("NFC", text)
+        spans = [match.span() for match in _WORD.finditer(text)]
+        language = self._language([text[start:end].casefold() for start, end in spans])
+        reads = self._read_all(text, spans, language)
+        useful = [read for read in reads if read.english and not read.silent]
+        english = _rewritten(text, reads, keep_gaps=language == "en") if useful else ""
         return ReadQuery(
             english,
-            _unique(read.original for read in reads if read.english and not read.silent),
-            _unique(read.original for read in reads if read.english is None),
+            tuple(dict.fromkeys(text[read.start : read.end] for read in useful)),
+            tuple(
+                dict.fromkeys(text[read.start : read.end] for read in reads if read.english is None)
+            ),
         )
 
-    # Words between spaces
-
-    def _read_spaced(self, text: str) -> list[_Read]:
-        words = words_of(text)
-        shown = _originals(text)
-        language = self._language(words)
+    def _read_all(self, text: str, spans: Sequence[Span], language: str) -> list[_Read]:
+        words = [text[start:end].casefold() for start, end in spans]
         reads: list[_Read] = []
         at = 0
         while at < len(words):
+            start = spans[at][0]
+            if _HAN.fullmatch(words[at]) and not _KANA.search(text):
+                reads += self._read_han(words[at], start)
+                at += 1
+                continue
             count, english = self._translate(words, at, language)
-            original = " ".join(shown[at : at + count])
             if english is None:
                 english = self._english(words[at], foreign=language)
-            if english == SILENT:
-                reads.append(_Read(original, "", silent=True))
-            else:
-                reads.append(_Read(original, english, silent=words[at] in _STOP and count == 1))
+            silent = english == SILENT or (count == 1 and words[at] in _STOP)
+            english = "" if english == SILENT else english
+            reads.append(_Read(start, spans[at + count - 1][1], english, silent))
             at += count
         return reads
 
     def _language(self, words: Sequence[str]) -> str:
-        """The language that most words speak for; "en" unless a word is plainly no English."""
-        scores = dict.fromkeys((*_LATIN_SPACED, *_FOREIGN), 0.0)
-        for word in words:
-            plain = 0.1 if self._plainly_english(word) else 1.0
-            for language in _LATIN_SPACED:
-                if self._glossary.exact(language, [word]) is not None:
-                    scores[language] += plain
-                elif plain == 1.0 and self._glossary.loose(language, [word]) is not None:
-                    scores[language] += 0.0 if self._known(word) else 0.9
-            for language, function_words in _FOREIGN.items():
-                if word in function_words.split():
-                    scores[language] += plain
-        best = max(scores, key=lambda language: scores[language])
-        return best if scores[best] >= 0.8 else "en"
+        """The language that speaks for more words than English does, else "en". It must have
+        at least one word that is not plainly English too, as "kind" is."""
+        best, best_score = "en", 0.0
+        for language in (*_LATIN_SPACED, *_FOREIGN):
+            own = [word for word in words if self._belongs(word, language)]
+            certain = sum(not self._plainly_english(word) for word in own)
+            english = sum(self._plainly_english(word) for word in words if word not in own)
+            score = len(own) + certain
+            if certain and len(own) > english and score > best_score:
+                best, best_score = language, score
+        return best
+
+    def _belongs(self, word: str, language: str) -> bool:
+        if language in _FOREIGN:
+            return word in _FOREIGN[language].split()
+        if self._glossary.exact(language, [word]) is not None:
+            return True
+        return not self._known(word) and self._glossary.loose(language, [word]) is not None
 
     def _translate(self, words: Sequence[str], at: int, language: str) -> tuple[int, str | None]:
-        """(number of words, English) of the longest glossary entry that starts there."""
-        if language not in _LATIN_SPACED:
+        """(number of words, English) of the longest glossary entry that starts there: of the
+        query's own language, or of another one if English does not know the word."""
+        if language in _FOREIGN:
             return 1, None
-        others = [other for other in _LATIN_SPACED if other != language]
         for count in range(min(MAX_WORDS, len(words) - at), 0, -1):
             phrase = words[at : at + count]
-            for candidate in (language, *others):
-                if candidate != language and self._plainly_english(phrase[0]):
+            for candidate in sorted(_LATIN_SPACED, key=lambda other: other != language):
+                if candidate != language and any(map(self._known, phrase)):
                     continue
                 english = self._glossary.exact(candidate, phrase)
                 if english is None and not (count == 1 and self._known(phrase[0])):
@@ -162,7 +174,11 @@ class QueryReader:
         return self._base(word) or self._derived(word) or self._compound(word)
 
     def _derived(self, word: str) -> bool:
-        """A known word with an English ending, e.g. skiers, petting, foggy, curvy, berries."""
+        """A known word with an English ending or prefix, e.g. skiers, petting, foggy, untied."""
+        for prefix in _PREFIXES:
+            stem = word.removeprefix(prefix)
+            if stem != word and len(stem) > 3 and (self._base(stem) or self._derived(stem)):
+                return True
         for suffix in _SUFFIXES:
             stem = word.removesuffix(suffix)
             if stem == word or len(stem) < 3:
@@ -184,50 +200,36 @@ class QueryReader:
             for cut in range(3, len(word) - 2)
         )
 
-    # Chinese, which has no spaces
-
-    def _read_han(self, text: str) -> list[_Read]:
+    def _read_han(self, text: str, start: int) -> list[_Read]:
+        """Chinese has no spaces: the longest entry at each place; the rest is not understood."""
         table = self._glossary.entries["zh"]
         reads: list[_Read] = []
-        unknown = ""
-        at = 0
+        at = unknown = 0
         while at < len(text):
-            ends = range(min(len(text), at + 8), at, -1)
+            ends = range(min(len(text), at + _LONGEST_HAN), at, -1)
             end = next((end for end in ends if (text[at:end],) in table), None)
             if end is None:
-                unknown += text[at]
                 at += 1
                 continue
-            if unknown:
-                reads.append(_Read(unknown, None))
-                unknown = ""
+            if unknown < at:
+                reads.append(_Read(start + unknown, start + at, None))
             english = table[text[at:end],]
             silent = english == SILENT
-            reads.append(_Read(text[at:end], "" if silent else english, silent=silent))
-            at = end
-        return [*reads, _Read(unknown, None)] if unknown else reads
+            reads.append(_Read(start + at, start + end, "" if silent else english, silent))
+            at = unknown = end
+        if unknown < len(text):
+            reads.append(_Read(start + unknown, start + len(text), None))
+        return reads
 
 
-def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """Runs of Han characters and what stands between them. Beside kana, Han is Japanese."""
-    text = unicodedata.normalize("NFC", text)
-    if re.search(r"[\u3040-\u30ff]", text):
-        yield text, False
-        return
+def _rewritten(text: str, reads: Sequence[_Read], *, keep_gaps: bool) -> str:
+    """The text with each read word replaced by its English; what is between the words of an
+    English query (hyphens, commas) stays."""
+    parts: list[str] = []
     at = 0
-    for match in _HAN.finditer(text):
-        if match.start() > at:
-            yield text[at : match.start()], False
-        yield match.group(), True
-        at = match.end()
-    if at < len(text):
-        yield text[at:], False
-
-
-def _originals(text: str) -> list[str]:
-    """The words as they were typed, beside ``words_of``."""
-    return re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text))
-
-
-def _unique(words: Iterator[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(words))
+    for read in reads:
+        parts.append((keep_gaps and text[at : read.start]) or " ")
+        parts.append(read.english or "")
+        at = read.end
+    parts.append(text[at:] if keep_gaps else "")
+    return " ".join("".join(parts).split())

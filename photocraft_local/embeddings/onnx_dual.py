@@ -1,0 +1,198 @@
+"""CLIP, SigLIP and SigLIP 2 folders in ONNX form that a person placed.
+
+Owns running both towers by their declared inputs and outputs, whatever the exporter called
+them. Loads a tower when it is first used: a text needs no vision model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.embeddings.encoder import (
+    Calibration,
+    EncoderSpec,
+    Pixels,
+    TextEmbedding,
+    Vectors,
+)
+from photocraft_local.embeddings.onnx_folder import DualFolder, PictureRules
+from photocraft_local.embeddings.onnx_session import open_session
+from photocraft_local.errors import EncoderError, MissingExtraError
+
+_HINT = "weights.md says which exports of CLIP, SigLIP and SigLIP 2 work"
+_MULTILINGUAL = 100_000  # vocabularies of the English-only CLIP and SigLIP are far smaller
+_LONGEST = 512
+_DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+# Similarity of unrelated texts and photos as published for the two families; the library's own
+# statistics are blended in when searching.
+_CALIBRATIONS = {"clip": Calibration(0.17, 0.03, 3.0), "siglip": Calibration(0.0, 0.03, 3.0)}
+
+
+class OnnxDualEncoder:
+    """``Encoder`` over such a folder. ``threads`` is the number of cores one call may use."""
+
+    def __init__(self, folder: Path, *, threads: int = 1) -> None:
+        self._folder = DualFolder.find(folder)
+        self._rules = PictureRules.read(self._folder.preprocessor)
+        self._threads = threads
+
+    @cached_property
+    def spec(self) -> EncoderSpec:
+        name = re.sub(r"[^a-z0-9]+", "-", self._folder.root.resolve().name.lower()).strip("-")
+        side = self._rules.shortest or max(self._rules.height, self._rules.width)
+        return EncoderSpec(
+            name or "onnx", self._folder.fingerprint()[:16], repr(self._rules), self._dim, side
+        )
+
+    @property
+    def calibration(self) -> Calibration:
+        return _CALIBRATIONS["siglip" if self._is_siglip else "clip"]
+
+    def encode_images(self, images: Sequence[Pixels]) -> Vectors:
+        """Unit vectors (n, dim).
+
+        Raises:
+            MissingExtraError: onnxruntime is not installed.
+            EncoderError: the vision model does not take or give what a dual encoder does.
+        """
+        if not images:
+            return np.zeros((0, self._dim), np.float32)
+        return np.stack([self._run_vision(self._rules.apply(image)) for image in images])
+
+    def encode_text(self, text: str) -> TextEmbedding:
+        """The query's unit vector. A model of English only is not asked about words in other
+        scripts: its tokenizer would take their bytes for something."""
+        words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text)
+        foreign = {word for word in words if not self._is_multilingual and _is_foreign(word)}
+        understood = tuple(dict.fromkeys(word for word in words if word not in foreign))
+        not_understood = tuple(dict.fromkeys(word for word in words if word in foreign))
+        if not understood:
+            return TextEmbedding(None, (), not_understood)
+        asked = " ".join(w for w in text.split() if not any(word in w for word in foreign))
+        return TextEmbedding(self._run_text(asked), understood, not_understood)
+
+    # Running
+
+    def _run_vision(self, picture: Vectors) -> NDArray[np.float32]:
+        feed: dict[str, Any] = {"pixel_values": picture}
+        if self._folder.vision == self._folder.text:  # both towers always run
+            feed |= self._text_feed([0], [1])
+        return _embedding(self._vision, feed, ("image_embeds", "pooler_output"))
+
+    def _run_text(self, text: str) -> NDArray[np.float32]:
+        encoding = self._tokenizer.encode(text.lower() if self._lowers else text)
+        feed = self._text_feed(encoding.ids, encoding.attention_mask)
+        if self._folder.vision == self._folder.text:
+            blank = np.zeros((1, 3, self._rules.height, self._rules.width), np.float32)
+            feed["pixel_values"] = blank
+        return _embedding(self._text, feed, ("text_embeds", "pooler_output"))
+
+    def _text_feed(self, ids: list[int], mask: list[int]) -> dict[str, Any]:
+        return {
+            "input_ids": np.array([ids]),
+            "attention_mask": np.array([mask]),
+            "position_ids": np.arange(len(ids))[None],
+        }
+
+    @cached_property
+    def _vision(self) -> Any:
+        return open_session(self._folder.vision, threads=self._threads)
+
+    @cached_property
+    def _text(self) -> Any:
+        if self._folder.vision == self._folder.text:
+            return self._vision
+        return open_session(self._folder.text, threads=self._threads)
+
+    @cached_property
+    def _dim(self) -> int:
+        """Stated by the folder, declared by the text model, or found by running it once."""
+        stated = self._folder.json("config.json").get("projection_dim")
+        if isinstance(stated, int):
+            return stated
+        for output in self._text.get_outputs():
+            if output.name == "text_embeds" and isinstance(output.shape[-1], int):
+                return int(output.shape[-1])
+        return len(self._run_text("a photo"))
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as exc:
+            raise MissingExtraError("tokenizers", "cpu", "reading a query") from exc
+        try:
+            tokenizer = Tokenizer.from_file(str(self._folder.tokenizer))
+        except Exception as exc:  # the library raises plain Exception
+            raise EncoderError(
+                f"{self._folder.tokenizer} cannot be read: {exc}", hint=_HINT
+            ) from exc
+        tokenizer.enable_truncation(self._max_tokens)
+        if self._is_siglip:  # it was trained on texts padded to one length, without a mask
+            pad = str(self._folder.json("tokenizer_config.json").get("pad_token", "<pad>"))
+            tokenizer.enable_padding(
+                pad_token=pad, pad_id=tokenizer.token_to_id(pad) or 0, length=self._max_tokens
+            )
+        else:
+            tokenizer.no_padding()
+        return tokenizer
+
+    @cached_property
+    def _max_tokens(self) -> int:
+        text = self._folder.json("config.json").get("text_config") or {}
+        stated = self._folder.json("tokenizer_config.json").get("model_max_length")
+        default = 64 if self._is_siglip else 77
+        longest = text.get("max_position_embeddings") or stated or default
+        return int(longest) if 0 < longest <= _LONGEST else default
+
+    @cached_property
+    def _is_siglip(self) -> bool:
+        return "siglip" in str(self._folder.json("config.json").get("model_type", "")).lower()
+
+    @cached_property
+    def _lowers(self) -> bool:
+        config = self._folder.json("tokenizer_config.json")
+        return self._is_siglip or bool(config.get("do_lower_case", False))
+
+    @cached_property
+    def _is_multilingual(self) -> bool:
+        return bool(self._tokenizer.get_vocab_size() >= _MULTILINGUAL)
+
+
+def _is_foreign(word: str) -> bool:
+    """Letters beyond Latin-1."""
+    return any(letter.isalpha() and ord(letter) > 0xFF for letter in word)
+
+
+def _embedding(session: Any, feed: dict[str, Any], names: tuple[str, ...]) -> NDArray[np.float32]:
+    """The unit vector that a tower gives for one input, by its first output of ``names``."""
+    outputs = [output.name for output in session.get_outputs()]
+    name = next((name for name in names if name in outputs), None)
+    inputs = {argument.name: argument.type for argument in session.get_inputs()}
+    unknown = sorted(set(inputs) - set(feed))
+    if name is None or unknown:
+        raise EncoderError(
+            f"the model has inputs {sorted(inputs)} and outputs {outputs}; "
+            f"a dual encoder has {sorted(feed)} and one of {list(names)}",
+            hint=_HINT,
+        )
+    typed = {
+        key: feed[key].astype(_DTYPES[kind]) if kind in _DTYPES else feed[key]
+        for key, kind in inputs.items()
+    }
+    try:
+        (rows,) = session.run([name], typed)
+    except Exception as exc:  # onnxruntime raises its own unrelated classes
+        raise EncoderError(f"the model refused its input: {exc}", hint=_HINT) from exc
+    row = np.asarray(rows, np.float32)
+    norm = float(np.linalg.norm(row))
+    if row.ndim != 2 or len(row) != 1 or not np.isfinite(norm) or norm == 0:
+        raise EncoderError(f"output {name!r} of shape {row.shape} is no vector", hint=_HINT)
+    return np.asarray(row[0] / np.float32(norm), np.float32)

@@ -1,0 +1,170 @@
+"""What a placed dual-encoder folder holds, and its own preprocessing files.
+
+Owns finding the parts in the layouts of common exporters and reading their JSON strictly.
+Runs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from photocraft_local.embeddings.encoder import Pixels, Vectors
+from photocraft_local.errors import EncoderError
+
+_HINT = "weights.md lists the files that a placed encoder folder needs"
+_SAMPLE = 1 << 20  # bytes at each end of a weights file that go into its fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class DualFolder:
+    """The files of one folder. ``vision`` and ``text`` are one file if it has both towers."""
+
+    root: Path
+    vision: Path
+    text: Path
+    tokenizer: Path
+    preprocessor: Path
+
+    @classmethod
+    def find(cls, root: Path) -> DualFolder:
+        """Two towers or one model, at the top or in ``onnx/``.
+
+        Raises:
+            EncoderError: a part is missing; the message names it.
+        """
+        folders = [folder for folder in (root, root / "onnx") if folder.is_dir()]
+
+        def one(*names: str) -> Path | None:
+            found = (folder / name for folder in folders for name in names)
+            return next((path for path in found if path.is_file()), None)
+
+        both = one("model.onnx")
+        vision = one("vision_model.onnx") or both
+        text = one("text_model.onnx") or both
+        tokenizer, preprocessor = one("tokenizer.json"), one("preprocessor_config.json")
+        parts = {
+            "vision_model.onnx (or model.onnx)": vision,
+            "text_model.onnx (or model.onnx)": text,
+            "tokenizer.json": tokenizer,
+            "preprocessor_config.json": preprocessor,
+        }
+        missing = [name for name, path in parts.items() if path is None]
+        if vision is None or text is None or tokenizer is None or preprocessor is None:
+            raise EncoderError(f"encoder folder {root} lacks {', '.join(missing)}", hint=_HINT)
+        return cls(root, vision, text, tokenizer, preprocessor)
+
+    def json(self, name: str) -> dict[str, Any]:
+        """An optional JSON file at the top; empty if it is not there."""
+        path = self.root / name
+        return read_json(path) if path.is_file() else {}
+
+    def fingerprint(self) -> str:
+        """Hex digest of the small files and of size and both ends of the weights (a weights
+        file may have gigabytes, and this runs at every start)."""
+        digest = hashlib.sha256()
+        weights = {self.vision, self.text}
+        for path in (self.vision, self.text):  # weights over 2 GB lie beside their model
+            outside = (path.with_name(path.name + end) for end in ("_data", ".data"))
+            weights |= {data for data in outside if data.is_file()}
+        for path in sorted(weights | {self.tokenizer, self.preprocessor}):
+            size = path.stat().st_size
+            digest.update(f"{path.name}\0{size}\0".encode())
+            with path.open("rb") as stream:
+                if path not in weights or size <= 2 * _SAMPLE:
+                    digest.update(stream.read())
+                else:
+                    digest.update(stream.read(_SAMPLE))
+                    stream.seek(-_SAMPLE, 2)
+                    digest.update(stream.read())
+        return digest.hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as exc:
+        raise EncoderError(f"{path} cannot be read: {exc}", hint="place the folder anew") from exc
+    if not isinstance(value, dict):
+        raise EncoderError(f"{path} holds no JSON object", hint="place the folder anew")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRules:
+    """``preprocessor_config.json`` as far as a dual encoder uses it."""
+
+    height: int
+    width: int
+    shortest: int | None  # resize this side, then crop; None = resize both sides
+    resample: Image.Resampling
+    factor: float
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> PictureRules:
+        """Raises EncoderError for a missing key or a kind of preprocessing that is not known."""
+        config = read_json(path)
+        try:
+            return cls._parse(config)
+        except (KeyError, TypeError, ValueError) as exc:
+            raise EncoderError(
+                f"{path} is no preprocessing of a fixed-size picture: {exc!r}", hint=_HINT
+            ) from exc
+
+    @classmethod
+    def _parse(cls, config: Mapping[str, Any]) -> PictureRules:
+        size = _sides(config["size"])
+        crop = _sides(config.get("crop_size", config["size"]))
+        normalise = config.get("do_normalize", True)
+        height, width = (crop["height"], crop["width"]) if "height" in crop else (0, 0)
+        if not height:
+            height = width = crop["shortest_edge"]
+        cropped = config.get("do_center_crop", "shortest_edge" in size)
+        shortest = size.get("shortest_edge") or min(size["height"], size["width"])
+        if not cropped:
+            height, width = size.get("height", height), size.get("width", width)
+        return cls(
+            height=height,
+            width=width,
+            shortest=max(shortest, height, width) if cropped else None,
+            resample=Image.Resampling(int(config.get("resample", Image.Resampling.BICUBIC))),
+            factor=float(config.get("rescale_factor", 1 / 255)),
+            mean=tuple(map(float, config["image_mean"])) if normalise else (0.0,) * 3,
+            std=tuple(map(float, config["image_std"])) if normalise else (1.0,) * 3,
+        )
+
+    def apply(self, pixels: Pixels) -> Vectors:
+        """(1, 3, height, width) float32 of an upright picture (h, w, 3)."""
+        picture = Image.fromarray(np.ascontiguousarray(pixels))
+        if self.shortest is None:
+            picture = picture.resize((self.width, self.height), self.resample)
+        else:
+            scale = self.shortest / min(picture.size)
+            sides = tuple(max(self.shortest, round(side * scale)) for side in picture.size)
+            picture = picture.resize((sides[0], sides[1]), self.resample)
+            left, top = (sides[0] - self.width) // 2, (sides[1] - self.height) // 2
+            picture = picture.crop((left, top, left + self.width, top + self.height))
+        scaled = np.asarray(picture, np.float32) * np.float32(self.factor)
+        normal = (scaled - np.array(self.mean, np.float32)) / np.array(self.std, np.float32)
+        return np.ascontiguousarray(normal.transpose(2, 0, 1)[None], np.float32)
+
+
+def _sides(size: Any) -> dict[str, int]:
+    """``size`` in its three spellings: a number, {shortest_edge}, {height, width}."""
+    if isinstance(size, int):
+        return {"shortest_edge": size}
+    sides = {name: int(value) for name, value in size.items() if value is not None}
+    if not all(0 < value <= 4096 for value in sides.values()):
+        raise ValueError(f"size {size}")
+    if "shortest_edge" not in sides and not {"height", "width"} <= sides.keys():
+        raise ValueError(f"size {size}")
+    return sides
