@@ -85,11 +85,10 @@ class Spot:
         return any(self._lies_in(area, place) for area in self.areas)
 
     def _lies_in(self, area: Area, place: Row) -> bool:
-        parts = [part.strip() for part in str(place.get("address", "")).split(",")]
-        if area.kind == "country" and self.km is None:
-            return parts[-1] == area.name
-        if area.kind == "region" and self.km is None:
-            return parts[-2:-1] == [area.region] and parts[-1] == area.country
+        if area.kind in ("country", "region") and self.km is None:
+            names = [area.region, area.country] if area.kind == "region" else [area.name]
+            whole = ", ".join(name for name in names if name)
+            return f", {place.get('address', '')}".endswith(f", {whole}")
         away = haversine_km(area.latitude, area.longitude, place["latitude"], place["longitude"])
         return bool(away <= (area.radius_km if self.km is None else self.km) + _ROUNDING_KM)
 
