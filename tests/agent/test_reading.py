@@ -65,6 +65,8 @@ LOOKS_TIMES_PLACES = [
     ("our trip to Lisbon in June 2021", "", [JUNE_2021], ['place("Lisbon")']),
     ("photos from our vacation in Portugal", "", [], ['place("Portugal")']),
     ("Lisbon June 2021 dog", "dog", [JUNE_2021], ['place("Lisbon")']),
+    ("dogs in the netherlands", "dogs", [], ['place("the netherlands")']),
+    ("lisbon 2019", "", [YEAR_2019], ['place("lisbon")']),
     ("a cat near Porto", "cat", [], ['near("Porto", 25)']),
     ("sunsets within 5 km of Porto", "sunsets", [], ['near("Porto", 5)']),
     ("sunsets within 10 miles of Porto", "sunsets", [], ['near("Porto", 16.0934)']),
@@ -265,6 +267,8 @@ def test_a_date_that_does_not_exist_is_an_error(question: str, places: Gazetteer
 def test_an_unknown_place_comes_with_names_that_are_near(places: Gazetteer) -> None:
     (part,) = asked("everything from Lisbonn", places).blocked
     assert "did you mean Lisbon" in part.reason
+    (part,) = asked("everything from Christmas", places).blocked
+    assert "did you mean" not in part.reason
 
 
 PIECES = """

@@ -18,7 +18,6 @@ from photocraft_local.places.areas import PlaceMention
 from photocraft_local.timelang import When, find_times
 
 NEAR_KM = 25.0  # "near" without a distance
-KNOWN_TO_ALL = 1_000_000  # people of a place that is meant without a capital or preposition
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 T = TypeVar("T")
 
@@ -59,29 +58,13 @@ def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
     found = [
         _claimed_spot(draft, mention)
         for mention in places.find_in_text(draft.text)
-        if draft.is_free(mention.start, mention.end) and _is_meant(draft.text, mention)
+        if draft.is_free(mention.start, mention.end)
     ]
     groups = _grouped(draft, [item for item in found if item], _apart)
     return [
         PlaceCondition(_words(draft, group), tuple(item.value for item in group), group[0].negated)
         for group in groups
     ]
-
-
-def _is_meant(text: str, mention: PlaceMention) -> bool:
-    """Whether words that can name a place stand for it. With a capital they do; without one
-    "in porto" does, "in the grass" and "bath tub" do not, "tokyo dog" does again."""
-    bare = words.THE.sub("", mention.text)
-    if bare[0] != bare[0].lower() and not text.isupper():
-        return True
-    before = text[: mention.start]
-    if bare == mention.text and (words.TO_PLACE.search(before) or not bare[0].isascii()):
-        return True
-    known = any(
-        area.population >= KNOWN_TO_ALL and area.name.casefold() == bare.casefold()
-        for area in mention.areas
-    )
-    return known and not words.A_THING.search(before)
 
 
 def _claimed_spot(draft: Draft, mention: PlaceMention) -> _Found[Spot] | None:

@@ -7,6 +7,7 @@ drops a condition would be wrong. Words that do not change the set (``unused``) 
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from datetime import date
 
@@ -19,6 +20,7 @@ from photocraft_local.agent.planner.mentions import Places, claim_places, claim_
 from photocraft_local.errors import QuestionNotUnderstood
 
 LONGEST = 1000  # characters; also the longest text that a tool takes
+_SLIP = 0.8  # likeness of two spellings of one name
 EXAMPLES = (
     "ask for photos by what they show, when, where or with which camera, e.g. 'dog on a beach in "
     "Lisbon in June 2021', 'photos without people from last summer', 'how many photos of cats'"
@@ -91,6 +93,12 @@ def _check_form(text: str) -> None:
         )
 
 
+def _meant(name: str, places: Places) -> str:
+    """Near names, if they are so near that a slip of the finger explains them."""
+    near = difflib.get_close_matches(name, places.suggest(name), n=2, cutoff=_SLIP)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
 def _claim_facts(draft: Draft) -> list[FactCondition]:
     return [
         FactCondition(said.strip(), where)
@@ -105,9 +113,7 @@ def _set_aside(draft: Draft, places: Places) -> None:
     draft.block(words.RELATION, "what leans on other photos is not followed yet")
     for match in draft.matches(words.UNKNOWN_PLACE):
         draft.claim(match.start(), match.end())
-        near = places.suggest(match["name"], limit=2)
-        meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        reason = f"neither a time nor a place that is known{meant}"
+        reason = f"neither a time nor a place that is known{_meant(match['name'], places)}"
         draft.blocked.append(Unused(match["name"], reason))
     draft.block(words.FUTURE, "no photo is of the future")
     draft.block(words.UNKNOWN_TIME, "no time that is known")

@@ -114,12 +114,6 @@ ORDER = _pattern(
     r"|furthest|highest|lowest|biggest|largest|smallest|best|worst|nicest|prettiest"
     rf"|most beautiful)(?: {NUMBER})?\b(?=(?: \w+)? (?:{PHOTO}|ones?|time|trip|visit|day)\b)"
 )
-# A place name without a capital needs one of these right before it.
-TO_PLACE = _pattern(
-    r"\b(?:in|from|near|at|around|to|visiting|outside|of|aus|nach|von|bei|à|de|en|desde) $"
-)
-THE = _pattern(r"^(?:the|der|die|das|le|la|les|el|los|las) ")
-A_THING = _pattern(r"\b(?:an?|the|his|her|their|its|no|one|each|every) $")
 UNKNOWN_PLACE = re.compile(
     r"\b(?:in|at|from|near|around|visiting|outside) "
     r"(?P<name>[A-ZÀ-Þ][\w'-]+(?: (?:(?:of|de|del|la|the) )?[A-ZÀ-Þ][\w'-]+)*)"
