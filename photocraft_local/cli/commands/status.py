@@ -49,7 +49,9 @@ def _show(status: LibraryStatus, console: Console) -> None:
     _show_encoder(status, console)
     console.line(f"skipped: {count_text(len(status.skipped), 'file')}")
     for skipped in status.skipped:
-        console.line(f"  {path_text(skipped.path)}: {skipped.reason}: {skipped.message}")
+        path = path_text(skipped.path)
+        named = skipped.message if path in skipped.message else f"{path}: {skipped.message}"
+        console.line(f"  {skipped.reason}: {named}")
 
 
 def _show_encoder(status: LibraryStatus, console: Console) -> None:

@@ -1,0 +1,171 @@
+"""The Python API on real photos: ``PhotoSearch`` from an empty folder to an answer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from photocraft_local import PhotoSearch, Settings
+from photocraft_local.errors import LibraryNotFound, QuestionNotUnderstood, UnknownPhoto, UsageError
+
+
+@pytest.fixture
+def settings(tmp_path: Path, shared_cache: Path) -> Settings:
+    return Settings(library=tmp_path / "library", cache=shared_cache, encoder="null")
+
+
+@pytest.fixture
+def photos(shared: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    names = ("DSCN0010", "DSCN0021", "DSCN0042", "no_exif")
+    for name in names:
+        shutil.copy(shared / "data" / "exif" / f"ia_{name}.jpg", folder)
+    return folder
+
+
+def test_the_five_lines_of_the_readme_run_as_printed(
+    root: Path, photos: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (root / "README.md").read_text("utf-8")
+    snippet = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert snippet
+    assert len(snippet[1].splitlines()) == 5
+    photos.rename(photos.with_name("Pictures"))
+    monkeypatch.delenv("PHOTOCRAFT_TEST_CACHE", raising=False)  # no setting of the package
+    monkeypatch.setenv("HOME", str(photos.parent))
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    monkeypatch.setenv("PHOTOCRAFT_ENCODER", "null")
+    names: dict[str, Any] = {}
+    exec(compile(snippet[1], "README.md", "exec"), names)
+    assert names["photos"].status().num_photos == 4
+    assert names["best"] == ()  # colours are all that the null encoder knows, Arezzo not Lisbon
+    assert names["answer"].photos == ()
+    assert names["answer"].text
+    names["photos"].close()
+
+
+def test_nothing_is_made_before_the_first_index(settings: Settings) -> None:
+    with PhotoSearch(settings) as search, pytest.raises(LibraryNotFound):
+        search.status()
+    assert not settings.library.exists()
+
+
+def test_indexing_twice_changes_nothing_and_embeds_nothing(
+    settings: Settings, photos: Path
+) -> None:
+    stages: list[str] = []
+    with PhotoSearch(settings) as search:
+        first = search.index(photos, progress=lambda stage, done, total: stages.append(stage))
+        second = search.index(photos)
+        third = search.index()
+    assert (first.added, first.embedded, first.num_photos) == (4, 4, 4)
+    assert "embed" in stages
+    for again in (second, third):
+        assert (again.added, again.embedded, again.unchanged) == (0, 0, 4)
+
+
+def test_a_search_sees_what_was_indexed_after_the_one_before(
+    settings: Settings, photos: Path, shared: Path
+) -> None:
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        assert len(search.search("green", top_k=99)) == 4
+        shutil.copy(shared / "data" / "exif" / "me_Apple iPhone 4.jpg", photos)
+        search.index(photos)
+        assert len(search.search("green", top_k=99)) == 5
+        (photos / "ia_no_exif.jpg").unlink()
+        search.index(photos)
+        found = search.search("green", top_k=99)
+        assert len(found) == 4
+        assert all("no_exif" not in str(f.photo.paths[0]) for f in found.photos)
+
+
+def test_filters_hold_exactly_and_are_echoed(settings: Settings, photos: Path) -> None:
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        found = search.search(after="2008-10-22T16:30", before="2008-11", near="Arezzo", km=5)
+        assert [Path(f.photo.paths[0].decode()).name for f in found.photos] == [
+            "ia_DSCN0021.jpg",
+            "ia_DSCN0042.jpg",
+        ]
+        assert found.cutoff is None
+        assert found.matches == found.photos
+        assert "Arezzo" in found.filter
+        assert "2008-10-22T16:30" in found.filter
+        looked = search.search("grey", after="2008-10-22T16:30", where='country == "Italy"')
+        assert {f.photo.uid for f in looked.photos} == {f.photo.uid for f in found.photos}
+        assert looked.num_candidates == 2
+
+
+def test_words_for_time_are_read_against_the_stated_today(settings: Settings, photos: Path) -> None:
+    with PhotoSearch(settings, today=date(2009, 5, 1)) as search:
+        search.index(photos)
+        assert len(search.search(when="last year")) == 3
+    with PhotoSearch(settings, today=date(2011, 5, 1)) as search:
+        assert len(search.search(when="last year")) == 0
+
+
+def test_like_takes_a_uid_a_crop_and_a_path(settings: Settings, photos: Path) -> None:
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        uid = next(p.uid for p in search.list() if b"0042" in p.paths[0])
+        for example in (uid, photos / "ia_DSCN0042.jpg"):
+            assert search.search(like=[example], top_k=1).photos[0].photo.uid == uid
+        with pytest.raises(UnknownPhoto):
+            search.search(like=["nothing"])
+
+
+def test_an_answer_holds_whole_photos_evidence_and_its_trajectory(
+    settings: Settings, photos: Path
+) -> None:
+    seen: list[Any] = []
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        answer = search.ask("photos from Arezzo in October 2008", on_step=seen.append)
+        assert len(answer) == 3
+        assert all(piece.met for photo in answer.photos for piece in photo.evidence)
+        assert tuple(seen) == answer.steps
+        assert answer.trajectory is not None
+        assert answer.trajectory.is_file()
+        assert [record.question for record in search.memory.list()] == [answer.question]
+        empty = search.ask("photos from Arezzo in 1999")
+        assert (len(empty), bool(empty.text or empty.reason)) == (0, True)
+        with pytest.raises(QuestionNotUnderstood):
+            search.ask("how do I bake bread?")
+
+
+def test_forget_takes_traces_and_memories_too(settings: Settings, photos: Path) -> None:
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        answer = search.ask("photos from Arezzo in October 2008")
+        uid = answer.photos[0].photo.uid
+        assert search.forget(uid) == uid
+        assert search.memory.list() == []
+        assert answer.trajectory is not None
+        assert not answer.trajectory.exists()
+        with pytest.raises(UnknownPhoto):
+            search.show(uid)
+        assert len(search.ask("photos from Arezzo in October 2008")) == 2
+
+
+def test_asking_for_fewer_than_one_photo_is_refused(settings: Settings, photos: Path) -> None:
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        with pytest.raises(UsageError, match="at least 1"):
+            search.search("red", top_k=0)
+
+
+def test_after_close_the_next_call_opens_the_library_again(
+    settings: Settings, photos: Path
+) -> None:
+    search = PhotoSearch(settings)
+    search.index(photos)
+    search.close()
+    assert search.status().num_photos == 4
+    search.close()
