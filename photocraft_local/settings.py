@@ -97,6 +97,8 @@ class Settings:
             key.removeprefix(_PREFIX).lower(): value
             for key, value in os.environ.items()
             if key.startswith(_PREFIX) and key != _PREFIX + "CONFIG"
+            # those of whoever runs the test suite (CONTRIBUTING.md) reach its child processes
+            and not key.startswith(_PREFIX + "TEST_")
         }
         values |= _checked(environment, f"{_PREFIX}* environment variables")
         given = {key: value for key, value in overrides.items() if value is not None}
