@@ -37,7 +37,7 @@ def encode_batch(encoder: Encoder, batch: Sequence[Ready | Failed]) -> Encoded:
     ready = [item for item in batch if isinstance(item, Ready)]
     failures = [item for item in batch if isinstance(item, Failed)]
     vectors, causes = _vectors(encoder, ready)
-    good = usable_rows(vectors) if ready else np.zeros(0, np.bool_)
+    good = usable_rows(vectors)
     for row in np.flatnonzero(~good).tolist():
         failures.append(_failed(ready[row], causes.get(row, "the vector is not of unit length")))
     kept = [item for item, is_good in zip(ready, good, strict=True) if is_good]
@@ -45,8 +45,22 @@ def encode_batch(encoder: Encoder, batch: Sequence[Ready | Failed]) -> Encoded:
     return Encoded(photos, flags, vectors[good], failures)
 
 
+def merged(pieces: Sequence[Encoded]) -> Encoded:
+    """Pieces that go to disk together."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return Encoded(
+        [photo for piece in pieces for photo in piece.photos],
+        [flags for piece in pieces for flags in piece.flags],
+        np.concatenate([piece.vectors for piece in pieces]),
+        [failed for piece in pieces for failed in piece.failures],
+    )
+
+
 def _vectors(encoder: Encoder, ready: Sequence[Ready]) -> tuple[Vectors, dict[int, str]]:
     """Vectors, nan where the encoder failed, and the causes by row."""
+    if not ready:
+        return np.zeros((0, encoder.spec.dim), np.float32), {}
     try:
         return encoder.encode_images([item.pixels for item in ready]), {}
     except PhotocraftError:

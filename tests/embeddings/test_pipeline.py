@@ -202,6 +202,47 @@ def test_a_broken_encoder_is_no_fault_of_the_photos(library: Library, folder: Pa
     assert_right_vectors(library, space)
 
 
+class Concurrent(NullEncoder):
+    """Notes how many calls ran at once, and with how many pictures."""
+
+    concurrency = 2
+
+    def __init__(self) -> None:
+        self.running = self.most = 0
+        self.sizes: set[int] = set()
+
+    def encode_images(self, images: Sequence[Pixels]) -> Vectors:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        self.sizes.add(len(images))
+        time.sleep(0.01)
+        self.running -= 1
+        return super().encode_images(images)
+
+
+def test_an_encoder_that_allows_it_runs_on_several_cores(library: Library, folder: Path) -> None:
+    shoot(folder, 37)
+    encoder = Concurrent()
+    report, space = run(library, folder, encoder, batch_size=16)
+    cores = min(2, len(os.sched_getaffinity(0)))
+    assert encoder.most == cores
+    assert encoder.sizes == ({2, 1} if cores == 2 else {16, 5})
+    assert report.indexed == 37
+    assert space.photo_ids.tolist() == sorted(library.present_ids().tolist())
+    assert_right_vectors(library, space)
+
+
+def test_the_first_photo_may_break_the_encoder(library: Library, folder: Path) -> None:
+    Image.new("RGB", (40, 30), (5, 5, 5)).save(folder / "0000-dark.png")
+    shoot(folder, 3, start=30)
+    report, _ = run(library, folder, Picky(), batch_size=1)
+    assert (report.indexed, report.skipped) == (3, 1)
+    Image.new("RGB", (40, 30), (6, 5, 5)).save(folder / "dark-too.png")
+    report, _ = run(library, folder, Picky(), batch_size=1)
+    assert (report.indexed, report.skipped) == (0, 1)
+    assert len(library.skipped()) == 2
+
+
 def test_a_file_that_vanishes_meanwhile_is_tried_again(library: Library, folder: Path) -> None:
     shoot(folder, 3)
     sync(library, [os.fsencode(folder)])
