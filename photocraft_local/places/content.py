@@ -45,7 +45,6 @@ CREATE TABLE name (
 
 _SMALL_TOWN = 15_000  # below, only Latin names and those of the country's own script are kept
 _CITY = 100_000  # from here on, names in all scripts
-_QUARTER_DEPTH = 0.5  # in radii of the city
 _KM_PER_ROW = 111.195 * ROW_DEGREES
 _EAST_ASIA = {"CN", "TW", "HK", "MO", "JP", "KR", "KP", "SG"}
 
@@ -112,22 +111,25 @@ def _columns(
 
 
 def _parts(columns: Columns) -> npt.NDArray[np.bool_]:
-    """Which places are quarters of a city ("Times Square"): deep inside the disc of one of the
-    same region with ten times the people. A position there is named after the city."""
-    latitude, longitude, population = (
-        columns[key] for key in ("latitude", "longitude", "population")
-    )
-    rows = row_of(latitude)
+    """Which places are quarters of a city ("Times Square"): in the disc of one of the same
+    region with many more people. A position there is named after the city."""
+    population, region, country = (columns[key] for key in ("population", "region", "country"))
+    rows = row_of(columns["latitude"])
     part = np.zeros(rows.size, bool)
     for city in np.flatnonzero(population >= _CITY):
-        depth = _QUARTER_DEPTH * city_reach_km(int(population[city]))
-        height = int(np.ceil(depth / _KM_PER_ROW)) + 1
+        reach = city_reach_km(int(population[city]))
+        height = int(np.ceil(reach / _KM_PER_ROW)) + 1
         near = slice(*np.searchsorted(rows, [rows[city] - height, rows[city] + height + 1]))
-        inside = haversine_km(latitude[city], longitude[city], latitude[near], longitude[near])
-        small = population[near] * 10 <= population[city]
-        same = columns["region"][near] == columns["region"][city]
-        same &= columns["country"][near] == columns["country"][city]
-        part[near] |= (inside <= depth) & small & same
+        depth = haversine_km(
+            columns["latitude"][city],
+            columns["longitude"][city],
+            columns["latitude"][near],
+            columns["longitude"][near],
+        )
+        depth /= reach
+        share = population[near] / population[city]
+        quarter = ((depth <= 0.5) & (share <= 1 / 10)) | ((depth <= 1) & (share <= 1 / 30))
+        part[near] |= quarter & (region[near] == region[city]) & (country[near] == country[city])
     return part
 
 
@@ -232,7 +234,7 @@ def _kept(city: sources.RawCity) -> Iterator[str]:
         if len(name) < 2 or not name[0].isalpha() or "," in name or "،" in name:
             continue
         if name.isascii():
-            if name[0].islower() or (name.isupper() and len(name) <= 4):
+            if name[0].islower() or len(name) < 3 or (name.isupper() and len(name) <= 4):
                 continue
         elif not _worth_script(max(name), city):
             continue

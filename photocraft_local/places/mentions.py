@@ -137,7 +137,7 @@ def _accepted(key: str, named: list[Named], cues: _Cues) -> bool:
     if not cues.capital:
         return _accepted_in_lower_case(key, named, cues)
     people = max(_people(pair) for pair in named)
-    if cues.before:
+    if cues.before and not cues.article:
         return people >= _GERMAN_NOUN or not cues.german
     if cues.num_words > 1 or (cues.weak and not cues.german):
         return people >= _CAPITAL_AND_WEAK

@@ -136,8 +136,12 @@ class ReverseLookup:
         return nearest
 
     def _distances(self, lat: Floats, lon: Floats, place: Ints) -> Floats:
-        away = haversine_km(lat, lon, self._cities.latitude[place], self._cities.longitude[place])
-        return np.where(place >= 0, away, np.nan)
+        away = np.full(place.size, np.nan)
+        known = np.flatnonzero(place >= 0)
+        centres = place[known]
+        latitude, longitude = self._cities.latitude[centres], self._cities.longitude[centres]
+        away[known] = haversine_km(lat[known], lon[known], latitude, longitude)
+        return away
 
 
 class _Sorted:
