@@ -38,6 +38,8 @@ _CALIBRATIONS = {"clip": Calibration(0.17, 0.03, 3.0), "siglip": Calibration(0.0
 class OnnxDualEncoder:
     """``Encoder`` over such a folder. ``threads`` is the number of cores one call may use."""
 
+    concurrency = 64  # so many calls of ``encode_images`` may run at once, on a core each
+
     def __init__(self, folder: Path, *, threads: int = 1) -> None:
         self._folder = DualFolder.find(folder)
         self._rules = PictureRules.read(self._folder.preprocessor)

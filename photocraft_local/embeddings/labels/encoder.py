@@ -39,6 +39,8 @@ class LabelEncoder:
     """``Encoder`` from packaged weights. ``cache`` keeps the derived files, ``threads`` is the
     number of cores that one photo may use."""
 
+    concurrency = 64  # so many calls of ``encode_images`` may run at once, on a core each
+
     def __init__(self, cache: Path, *, threads: int = 1) -> None:
         self._artefacts = Artefacts(cache)
         self._threads = threads
