@@ -17,7 +17,7 @@ from photocraft_local.settings import Settings, default_library_path
 
 QUESTIONS = (
     "a cup of coffee in Lisbon in June 2021",
-    "a rocket in Florida in February 2015",
+    "a motorbike in Berlin in July 2022",
     "a dog in Beijing in October 2019",  # nothing answers this one
 )
 
