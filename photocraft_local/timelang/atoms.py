@@ -10,7 +10,8 @@ from datetime import datetime
 
 from photocraft_local.timelang import calendar, dates, recurring, relative
 from photocraft_local.timelang.dates import period
-from photocraft_local.timelang.when import Interval, When
+from photocraft_local.timelang.spans import Interval
+from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
 Rule = Callable[[Words, int], Atom | None]

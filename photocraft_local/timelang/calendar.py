@@ -9,7 +9,8 @@ import calendar
 from datetime import datetime, timedelta
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang.when import Interval, MonthDay, When
+from photocraft_local.timelang.spans import Interval, MonthDay
+from photocraft_local.timelang.when import When
 from photocraft_local.timelang.wording import MONTHS
 
 DAY = timedelta(days=1)

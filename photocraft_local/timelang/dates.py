@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.calendar import FIRST_YEAR, LAST_YEAR
-from photocraft_local.timelang.when import Interval, When
+from photocraft_local.timelang.spans import Interval
+from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
 _CHINESE_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")

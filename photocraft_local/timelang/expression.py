@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from datetime import datetime, time
 
-from photocraft_local.timelang.when import BEGIN, END, Interval, MonthDay, When, around_midnight
+from photocraft_local.timelang.spans import (
+    BEGIN,
+    END,
+    Interval,
+    MonthDay,
+    TimeFields,
+    around_midnight,
+)
 
 _NEVER = "has_time and not has_time"
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-def expression_of(when: When) -> str:
+def expression_of(when: TimeFields) -> str:
     """The filter that ``When.contains`` is; it is true of every photo with a time if nothing is
     set."""
     parts = [

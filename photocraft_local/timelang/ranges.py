@@ -10,7 +10,8 @@ from datetime import datetime
 
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.dates import ordered
-from photocraft_local.timelang.when import BEGIN, END, NIGHT, When
+from photocraft_local.timelang.spans import BEGIN, END, NIGHT
+from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom
 
 _NOON = ((11, 14),)

@@ -15,7 +15,8 @@ from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang.calendar import latest, months_from
 from photocraft_local.timelang.grammar import Phrase, is_cued, phrase
 from photocraft_local.timelang.recurring import season_word
-from photocraft_local.timelang.when import BEGIN, END, TimeMention, When
+from photocraft_local.timelang.spans import BEGIN, END
+from photocraft_local.timelang.when import TimeMention, When
 from photocraft_local.timelang.words import Hemisphere, Words
 
 _EXAMPLES = "write a date like 2021-06-14, or words like 'June 2021', 'last summer', 'since 2019'"

@@ -10,7 +10,8 @@ import re
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.dates import period, year_number
-from photocraft_local.timelang.when import NIGHT, When
+from photocraft_local.timelang.spans import NIGHT
+from photocraft_local.timelang.when import When
 from photocraft_local.timelang.wording import MONTHS
 from photocraft_local.timelang.words import Atom, Words
 

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from photocraft_local.timelang import calendar, recurring
 from photocraft_local.timelang.calendar import DAY
 from photocraft_local.timelang.dates import month_number, period
-from photocraft_local.timelang.when import Interval, When
+from photocraft_local.timelang.spans import Interval
+from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
 

@@ -7,12 +7,23 @@ meant if it lies in one of the intervals and passes every mask that is set.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-BEGIN, END = datetime.min, datetime.max  # open ends
-
-Interval = tuple[datetime, datetime]
-MonthDay = tuple[int, int]
+from photocraft_local.timelang.expression import expression_of
+from photocraft_local.timelang.spans import (
+    NIGHT,
+    Interval,
+    MonthDay,
+    both,
+    common,
+    common_hours,
+    in_days,
+    is_one_day,
+    merged,
+    merged_hours,
+    nights,
+)
+from photocraft_local.timelang.wording import in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +41,10 @@ class When:
     @property
     def meaning(self) -> str:
         """In words, e.g. ``"May 2021, Saturday or Sunday"``; the notes follow in brackets."""
-        from photocraft_local.timelang.wording import in_words
-
         return in_words(self)
 
     def to_expression(self) -> str:
         """In the search expression language, e.g. ``date >= "2021-05-01" and …``."""
-        from photocraft_local.timelang.expression import expression_of
-
         return expression_of(self)
 
     def contains(self, moment: datetime) -> bool:
@@ -46,7 +53,7 @@ class When:
         return (
             (not self.intervals or any(start <= moment < end for start, end in self.intervals))
             and (not self.months or moment.month in self.months)
-            and (not self.year_days or any(_in_days(day, span) for span in self.year_days))
+            and (not self.year_days or any(in_days(day, span) for span in self.year_days))
             and (not self.weekdays or moment.weekday() in self.weekdays)
             and (not self.hours or any(low <= moment.hour < high for low, high in self.hours))
         )
@@ -54,14 +61,14 @@ class When:
     def __and__(self, other: When) -> When:
         """Both meanings at once. A night belongs to the day on which it begins."""
         for night, day in ((self, other), (other, self)):
-            if night.hours == NIGHT and not day.hours and _one_day(day.intervals):
-                return replace(day, intervals=_nights(day.intervals), notes=day.notes)
+            if night.hours == NIGHT and not day.hours and is_one_day(day.intervals):
+                return replace(day, intervals=nights(day.intervals), notes=day.notes)
         return When(
-            intervals=_both(self.intervals, other.intervals),
-            months=_common(self.months, other.months),
+            intervals=both(self.intervals, other.intervals),
+            months=common(self.months, other.months),
             year_days=self.year_days or other.year_days,
-            weekdays=_common(self.weekdays, other.weekdays),
-            hours=_common_hours(self.hours, other.hours),
+            weekdays=common(self.weekdays, other.weekdays),
+            hours=common_hours(self.hours, other.hours),
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
 
@@ -75,11 +82,11 @@ class When:
         if not self.can_join(other):
             raise ValueError("only meanings of one kind can be joined")
         return When(
-            intervals=_merged(self.intervals + other.intervals),
+            intervals=merged(self.intervals + other.intervals),
             months=tuple(sorted({*self.months, *other.months})),
             year_days=tuple(sorted({*self.year_days, *other.year_days})),
             weekdays=tuple(sorted({*self.weekdays, *other.weekdays})),
-            hours=_merged_hours(self.hours + other.hours),
+            hours=merged_hours(self.hours + other.hours),
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
         )
 
@@ -96,75 +103,3 @@ class TimeMention:
     end: int
     text: str
     when: When
-
-
-NIGHT = ((0, 5), (21, 24))
-_NIGHT_START = timedelta(hours=21)
-_NIGHT_LENGTH = timedelta(hours=8)
-_DAY = timedelta(days=1)
-
-
-def around_midnight(hours: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Ranges of hours, two that meet at midnight as one that wraps: (21, 5)."""
-    if len(hours) > 1 and hours[0][0] == 0 and hours[-1][1] == 24:
-        return [*hours[1:-1], (hours[-1][0], hours[0][1])]
-    return list(hours)
-
-
-def _in_days(day: MonthDay, span: tuple[MonthDay, MonthDay]) -> bool:
-    first, last = span
-    return first <= day <= last if first <= last else day >= first or day <= last
-
-
-def _one_day(intervals: tuple[Interval, ...]) -> bool:
-    return bool(intervals) and all(end - start == _DAY for start, end in intervals)
-
-
-def _nights(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    return tuple(
-        (start + _NIGHT_START, start + _NIGHT_START + _NIGHT_LENGTH) for start, _ in intervals
-    )
-
-
-def _both(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    if not left or not right:
-        return left or right
-    cuts = ((max(a, c), min(b, d)) for a, b in left for c, d in right)
-    kept = tuple(sorted((start, end) for start, end in cuts if start < end))
-    return kept or ((BEGIN, BEGIN),)  # nothing can be meant; not the same as anything
-
-
-def _merged(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    result: list[Interval] = []
-    for start, end in sorted(intervals):
-        if result and start <= result[-1][1]:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((start, end))
-    return tuple(result)
-
-
-def _common(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    if not left or not right:
-        return left or right
-    return tuple(sorted(set(left) & set(right))) or (-1,)  # (-1,): no such month or weekday
-
-
-def _common_hours(
-    left: tuple[tuple[int, int], ...], right: tuple[tuple[int, int], ...]
-) -> tuple[tuple[int, int], ...]:
-    if not left or not right:
-        return left or right
-    cuts = [(max(a, c), min(b, d)) for a, b in left for c, d in right]
-    return tuple(sorted((low, high) for low, high in cuts if low < high)) or ((0, 0),)
-
-
-def _merged_hours(hours: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    taken = sorted({hour for low, high in hours for hour in range(low, high)})
-    result: list[tuple[int, int]] = []
-    for hour in taken:
-        if result and result[-1][1] == hour:
-            result[-1] = (result[-1][0], hour + 1)
-        else:
-            result.append((hour, hour + 1))
-    return tuple(result)

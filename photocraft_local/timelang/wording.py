@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, time, timedelta
 
-from photocraft_local.timelang.when import BEGIN, END, Interval, MonthDay, When, around_midnight
+from photocraft_local.timelang.spans import (
+    BEGIN,
+    END,
+    Interval,
+    MonthDay,
+    TimeFields,
+    around_midnight,
+)
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -14,7 +21,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 _DAY = timedelta(days=1)
 
 
-def in_words(when: When) -> str:
+def in_words(when: TimeFields) -> str:
     parts = [
         _either([_interval(interval) for interval in when.intervals]),
         _either([_month(month) for month in when.months]),
