@@ -31,7 +31,7 @@ def index(
     started = time.monotonic()
     roots = [absolute(folder) for folder in folders]
     encoder = parts.encoder()
-    library = _library_for(parts, roots)
+    library = _library_for(parts, roots, report)
     parts.preparing = report
     with library.write_lock():
         changes = sync(library, roots, progress=report, places=parts.places())
@@ -67,7 +67,7 @@ def absolute(path: str | bytes | Path) -> bytes:
     return os.fsencode(Path(os.fsdecode(path)).expanduser().absolute())
 
 
-def _library_for(parts: Parts, folders: Sequence[bytes]) -> Library:
+def _library_for(parts: Parts, folders: Sequence[bytes], report: Progress) -> Library:
     """The library, made if it is not there and every folder is one that can be indexed."""
     try:
         return parts.library()
@@ -76,6 +76,7 @@ def _library_for(parts: Parts, folders: Sequence[bytes]) -> Library:
             raise
         for folder in folders:
             _check_folder(folder)
+        report("load", 0, None)
         _check_encoder(parts.encoder())
         return parts.library(create=True)
 

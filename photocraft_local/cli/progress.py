@@ -5,12 +5,14 @@ Knows counts and clocks, not what is counted.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TextIO
 
 _TERMINAL_SECONDS = 0.1  # between two redraws of the line
 _PLAIN_SECONDS = 10.0  # between two lines of a log
+_LEAST_SECONDS = 0.5  # before that a rate says nothing
 _CLEAR = "\r\x1b[K"
 
 
@@ -31,6 +33,8 @@ class Progress:
         self._drawn = False
         self._terminal = stream is not None and stream.isatty()
         self._pause = _TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS
+        if self._terminal:
+            self._last = -math.inf  # the first line at once: something has begun
 
     def update(self, done: int, total: int | None = None) -> None:
         if self._stream is None:
@@ -63,6 +67,10 @@ class Progress:
 
     def _text(self, done: int, total: int | None, seconds: float) -> str:
         rate = (done - (self._first or 0)) / seconds if seconds > 0 else 0.0
+        if not done:
+            return f"{self._label} …"
+        if seconds < _LEAST_SECONDS:
+            return f"{self._label}: {done:,}" + (f" of {total:,}" if total else "")
         if total is None:
             return f"{self._label}: {done:,} ({rate:,.0f}/s)"
         share = 100 * done // total if total else 100

@@ -27,7 +27,9 @@ def test_a_terminal_sees_share_rate_and_time_left_on_one_line() -> None:
     progress.update(0, 100)
     clock.now += 2
     progress.update(20, 100)
-    assert stream.getvalue() == "\r\x1b[Kembedding: 20 of 100 (20%, 10.0/s, 8 s left)"
+    assert stream.getvalue() == (
+        "\r\x1b[Kembedding …\r\x1b[Kembedding: 20 of 100 (20%, 10.0/s, 8 s left)"
+    )
     progress.finish("100 photos")
     assert stream.getvalue().endswith("\r\x1b[Kembedding: 100 photos\n")
 

@@ -17,10 +17,11 @@ from photocraft_local.records import path_text
 from photocraft_local.settings import Settings
 
 _STAGES = {
+    "load": "loading the encoder, whose files are built once",
+    "prepare": "building the gazetteer, once",
     "scan": "scanning",
     "read": "reading",
     "embed": "embedding",
-    "prepare": "building the gazetteer (once)",
 }
 
 
