@@ -9,21 +9,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from photocraft_local.places import sources
-from photocraft_local.places.areas import city_reach_km
-from photocraft_local.places.distance import haversine_km, unit_vectors
+from photocraft_local.places.columns import Columns, circles_of, city_columns, sorted_cities
 from photocraft_local.places.keys import fold
 
 COUNTRY, REGION, CITY, SPOT = 0, 1, 2, 3  # kinds in table ``name``
-ROW_DEGREES = 0.1  # cities are sorted by rows of latitude this high, then by longitude
 
 Progress = Callable[[str, float], None]  # what is being done, share done 0…1
-Columns = dict[str, npt.NDArray[Any]]
 NameKey = tuple[str, int, int]  # folded name, kind, number of the area within its kind
 
 SCHEMA = """
@@ -45,7 +40,6 @@ CREATE TABLE name (
 
 _SMALL_TOWN = 15_000  # below, only Latin names and those of the country's own script are kept
 _CITY = 100_000  # from here on, names in all scripts
-_KM_PER_ROW = 111.195 * ROW_DEGREES
 _EAST_ASIA = {"CN", "TW", "HK", "MO", "JP", "KR", "KP", "SG"}
 
 
@@ -55,11 +49,11 @@ def fill(db: sqlite3.Connection, progress: Progress) -> None:
     countries = list(sources.read_countries())
     regions = list(sources.read_regions())
     progress("reading cities", 0.05)
-    cities = _sorted_cities(sources.read_cities())
+    cities = sorted_cities(sources.read_cities())
     progress("writing places", 0.5)
     country_number = {country.code: number for number, country in enumerate(countries)}
     region_number = {region.code: number for number, region in enumerate(regions)}
-    columns = _columns(cities, country_number, region_number)
+    columns = city_columns(cities, country_number, region_number)
     _store_arrays(db, columns, cities)
     _store_countries(db, columns, countries)
     _store_regions(db, columns, regions, country_number)
@@ -81,58 +75,6 @@ def fill(db: sqlite3.Connection, progress: Progress) -> None:
     )
 
 
-def row_of(latitudes: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Number of the row of latitude; the order of cities in the file."""
-    degrees = np.asarray(latitudes, np.float64) + 90.0
-    rows: npt.NDArray[np.int64] = np.floor(degrees / ROW_DEGREES).astype(np.int64)
-    return rows
-
-
-def _sorted_cities(cities: Iterable[sources.RawCity]) -> list[sources.RawCity]:
-    """By row of latitude, then longitude: the order that the reverse look-up searches in.
-    Places without a known population are mostly parts of towns; they are left out."""
-    kept = [city for city in cities if city.population > 0]
-    rows = row_of(np.array([city.latitude for city in kept], np.float32))
-    order = np.lexsort((np.array([city.longitude for city in kept], np.float32), rows))
-    return [kept[i] for i in order]
-
-
-def _columns(
-    cities: Sequence[sources.RawCity], countries: dict[str, int], regions: dict[str, int]
-) -> Columns:
-    columns: Columns = {
-        "latitude": np.array([city.latitude for city in cities], np.float32),
-        "longitude": np.array([city.longitude for city in cities], np.float32),
-        "population": np.array([city.population for city in cities], np.int32),
-        "country": np.array([countries[city.country_code] for city in cities], np.int16),
-        "region": np.array([regions.get(city.region_code, -1) for city in cities], np.int16),
-    }
-    return columns | {"part": _parts(columns)}
-
-
-def _parts(columns: Columns) -> npt.NDArray[np.bool_]:
-    """Which places are quarters of a city ("Times Square"): in the disc of one of the same
-    region with many more people. A position there is named after the city."""
-    population, region, country = (columns[key] for key in ("population", "region", "country"))
-    rows = row_of(columns["latitude"])
-    part = np.zeros(rows.size, bool)
-    for city in np.flatnonzero(population >= _CITY):
-        reach = city_reach_km(int(population[city]))
-        height = int(np.ceil(reach / _KM_PER_ROW)) + 1
-        near = slice(*np.searchsorted(rows, [rows[city] - height, rows[city] + height + 1]))
-        depth = haversine_km(
-            columns["latitude"][city],
-            columns["longitude"][city],
-            columns["latitude"][near],
-            columns["longitude"][near],
-        )
-        depth /= reach
-        share = population[near] / population[city]
-        quarter = ((depth <= 0.5) & (share <= 1 / 10)) | ((depth <= 1) & (share <= 1 / 30))
-        part[near] |= quarter & (region[near] == region[city]) & (country[near] == country[city])
-    return part
-
-
 def _store_arrays(
     db: sqlite3.Connection, columns: Columns, cities: Sequence[sources.RawCity]
 ) -> None:
@@ -152,7 +94,7 @@ def _store_arrays(
 def _store_countries(
     db: sqlite3.Connection, columns: Columns, countries: Sequence[sources.RawCountry]
 ) -> None:
-    circles = _circles(columns, columns["country"], len(countries))
+    circles = circles_of(columns, columns["country"], len(countries))
     db.executemany(
         "INSERT INTO country VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
@@ -168,36 +110,12 @@ def _store_regions(
     regions: Sequence[sources.RawRegion],
     countries: dict[str, int],
 ) -> None:
-    circles = _circles(columns, columns["region"], len(regions))
+    circles = circles_of(columns, columns["region"], len(regions))
     rows = (
         (number, countries.get(region.code[:2], -1), region.code, region.name, *circles[number])
         for number, region in enumerate(regions)
     )
     db.executemany("INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-
-
-def _circles(
-    columns: Columns, groups: npt.NDArray[Any], num_groups: int
-) -> list[tuple[float | None, float | None, float | None, int]]:
-    """Per group of cities: centre of population, radius that holds 95 % of them, people."""
-    points = unit_vectors(columns["latitude"], columns["longitude"])
-    result: list[tuple[float | None, float | None, float | None, int]] = []
-    order = np.argsort(groups, kind="stable")
-    starts = np.searchsorted(groups[order], np.arange(num_groups + 1))
-    for group in range(num_groups):
-        members = order[starts[group] : starts[group + 1]]
-        if not members.size:
-            result.append((None, None, None, 0))
-            continue
-        people = columns["population"][members].astype(np.float64)
-        x, y, z = people @ points[members]
-        latitude = float(np.degrees(np.arctan2(z, np.hypot(x, y))))
-        longitude = float(np.degrees(np.arctan2(y, x)))
-        away = haversine_km(
-            latitude, longitude, columns["latitude"][members], columns["longitude"][members]
-        )
-        result.append((latitude, longitude, float(np.quantile(away, 0.95)), int(people.sum())))
-    return result
 
 
 def _names(

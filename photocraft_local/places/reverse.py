@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from photocraft_local.places.areas import KM_PER_ROOT_HEAD, NAMING_MARGIN_KM, city_reach_km
-from photocraft_local.places.content import ROW_DEGREES, row_of
+from photocraft_local.places.columns import ROW_DEGREES, row_of
 from photocraft_local.places.distance import haversine_km, unit_vectors
 from photocraft_local.places.zones import zone_name
 

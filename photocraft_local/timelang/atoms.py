@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from photocraft_local.timelang import calendar, dates, recurring, relative
+from photocraft_local.timelang import calendar, dates, numeric, recurring, relative
 from photocraft_local.timelang.dates import period
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.when import When
@@ -17,7 +17,7 @@ from photocraft_local.timelang.words import Atom, Words
 Rule = Callable[[Words, int], Atom | None]
 
 _RULES: tuple[Rule, ...] = (
-    dates.numeric,
+    numeric.numeric,
     dates.day,
     dates.month,
     recurring.season,

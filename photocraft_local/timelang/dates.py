@@ -1,13 +1,13 @@
-"""Dates that name themselves: ISO and numeric dates, "3 May 2021", "May", "2021", "the 90s".
+"""Dates that name themselves: "3 May 2021", "May", "2021", "the 90s".
 
-Each rule takes the words and a position and gives an ``Atom`` or None; an impossible or
-ambiguous date raises TimeWordsError.
+Each rule takes the words and a position and gives an ``Atom`` or None; an impossible date raises
+TimeWordsError.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
@@ -23,73 +23,7 @@ def period(end: int, interval: Interval, *notes: str) -> Atom:
     return Atom(end, When(intervals=(interval,), notes=notes), "period")
 
 
-def numeric(words: Words, at: int) -> Atom | None:
-    """ "2021-06-01", "2021-06-01T10:30", "2021-06", "2021/6/1", "1.6.2021", "20210601"."""
-    token = words.token(at)
-    if token is None or token.shape not in ("iso", "ymd", "dmy", "compact"):
-        return None
-    numbers = [int(part) for part in re.findall(r"\d+", token.text)]
-    if token.shape == "compact":
-        digits = token.text
-        numbers = [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
-        if not (1 <= numbers[1] <= 12 and 1 <= numbers[2] <= 31):
-            return None  # some other number of eight digits
-    if token.shape == "dmy":
-        if not _like_a_date(token.text, numbers) or words.match("notyearbefore", at - 1):
-            return None
-        numbers = _day_first(token.text, numbers)
-    if not FIRST_YEAR <= numbers[0] <= LAST_YEAR:
-        return None
-    if token.shape == "iso" and len(numbers) == 2 and numbers[1] > 12:
-        return _short_range(at, numbers)
-    return period(at + 1, _interval(numbers, token.text))
-
-
-def _short_range(at: int, numbers: list[int]) -> Atom:
-    """ "2019-21" as years; "2019-13" is a slip."""
-    last = numbers[0] - numbers[0] % 100 + numbers[1]
-    if not numbers[0] < last <= numbers[0] + 30:
-        calendar.check_day(numbers[1], 1)
-    return period(at + 1, (calendar.year(numbers[0])[0], calendar.year(last)[1]))
-
-
-def _like_a_date(text: str, numbers: list[int]) -> bool:
-    """Not a version or a score: "2.0.21", "3-5-10"."""
-    if len(text.rpartition(text[-3])[2]) == 2 and "-" in text:
-        return False
-    return 1 <= numbers[0] <= 31 and 1 <= numbers[1] <= 31 and min(numbers[:2]) <= 12
-
-
-def _day_first(text: str, numbers: list[int]) -> list[int]:
-    first, second, year = numbers
-    if year < 100:
-        year = _century(year)
-    day_first = "." in text or first > 12 or first == second
-    month_first = second > 12 and not day_first
-    if not day_first and not month_first:
-        options = f"{year}-{second:02d}-{first:02d} or {year}-{first:02d}-{second:02d}"
-        raise TimeWordsError(
-            f"{text!r} can be a day and a month in either order", hint=f"write {options}"
-        )
-    return [year, second, first] if day_first else [year, first, second]
-
-
-def _interval(numbers: list[int], text: str) -> Interval:
-    if len(numbers) == 2:
-        return calendar.month(numbers[0], numbers[1])
-    start, end = calendar.day(*numbers[:3])
-    if len(numbers) == 3:
-        return start, end
-    hour, minute, second = [*numbers[3:], 0][:3]
-    if hour > 23 or minute > 59 or second > 59:
-        raise TimeWordsError(
-            f"there is no time of day {text[11:]!r}", hint="hours go from 00:00 to 23:59"
-        )
-    moment = start + timedelta(hours=hour, minutes=minute, seconds=second)
-    return moment, moment + timedelta(seconds=1 if len(numbers) > 5 else 60)
-
-
-def _century(short: int) -> int:
+def century(short: int) -> int:
     """Two digits of a year: up to 2049 this century, else the last one."""
     return 2000 + short if short < 50 else 1900 + short
 
@@ -100,7 +34,7 @@ def year_number(words: Words, at: int) -> tuple[int, int] | None:
     if token is None:
         return None
     if token.shape == "short":
-        return at + 1, _century(int(token.text[1:]))
+        return at + 1, century(int(token.text[1:]))
     if token.shape == "zhyear":
         number = int(token.text.rstrip("年 ").translate(_CHINESE_DIGITS))
     elif token.shape == "number" and len(token.text) == 4:
@@ -150,7 +84,7 @@ def decade(words: Words, at: int) -> Atom | None:
         digits, sure = _DECADE_WORDS[token.key], words.key(at - 1) in _DECADE_BEFORE
     if not digits or int(digits) % 10 or len(digits) not in (2, 4) or not sure:
         return None
-    first = int(digits) if len(digits) == 4 else _century(int(digits))
+    first = int(digits) if len(digits) == 4 else century(int(digits))
     return period(end, (datetime(first, 1, 1), datetime(first + 10, 1, 1)))
 
 

@@ -5,22 +5,11 @@ Gives for a position the longest phrase; does not judge whether a word is meant 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from photocraft_local.timelang import calendar, dates, ranges
+from photocraft_local.timelang import calendar, dates
 from photocraft_local.timelang.atoms import atom
-from photocraft_local.timelang.recurring import hour_of
+from photocraft_local.timelang.relations import Phrase, between, from_to, one_sided
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Tokens up to ``end`` and what they mean. ``sure``: no cue is needed."""
-
-    end: int
-    when: When
-    sure: bool = True
 
 
 def phrase(words: Words, at: int, *, cued: bool) -> Phrase | None:
@@ -33,7 +22,7 @@ def phrase(words: Words, at: int, *, cued: bool) -> Phrase | None:
 
 
 def single(words: Words, at: int) -> Phrase | None:
-    options = [rule(words, at) for rule in (_between, _from_to, _one_sided, _list)]
+    options = [rule(words, at) for rule in (between, from_to, one_sided, _list)]
     return max((o for o in options if o), key=lambda option: option.end, default=None)
 
 
@@ -88,128 +77,6 @@ def _goes_with(left: When, right: When) -> bool:
 def _precise(when: When) -> bool:
     """Whether an interval already begins within a day."""
     return any(start.hour or start.minute for start, _ in when.intervals)
-
-
-def _end_of_range(words: Words, at: int) -> Atom | None:
-    for start in (at, words.skip("lead", at)):
-        if found := atom(words, start):
-            return found
-    if now := words.match("now", at):
-        today = words.today
-        return dates.period(now[0], (today, today + calendar.DAY))
-    return None
-
-
-def _between(words: Words, at: int) -> Phrase | None:
-    """ "between 2019 and 2021", "between 2 and 5 May", "zwischen 8 und 10 Uhr"."""
-    found = words.match("between", at)
-    if not found:
-        return None
-    pair = _pair(words, found[0], ("and", "to"))
-    if pair is None:
-        return None
-    return Phrase(words.skip("betweenafter", pair.end), pair.when)
-
-
-def _from_to(words: Words, at: int) -> Phrase | None:
-    """ "from May to July 2021", "2019-2021", "Monday to Friday", "9 to 11 am"."""
-    found = words.match("from", at)
-    start = found[0] if found else at
-    pair = _pair(words, start, ("to",))
-    if found and pair is None:
-        return _onwards(words, start)
-    return replace(pair, sure=True) if found and pair else pair
-
-
-def _onwards(words: Words, at: int) -> Phrase | None:
-    """ "from 2019 on", "2019 onwards"; "on" only at the end of a clause."""
-    side = _end_of_range(words, at)
-    behind = words.match("sinceafter", side.end) if side else None
-    if side is None or behind is None:
-        return None
-    if words.key(behind[0] - 1) == "on" and words.shape(behind[0]) == "word":
-        return None
-    when = ranges.one_sided("since", side, words.today)
-    return Phrase(behind[0], when) if when else None
-
-
-def _pair(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
-    """Two times with a joint or dash between; a bare number takes what it lacks from the
-    second."""
-    for rule in (_pair_of_times, _pair_of_days, _pair_of_hours):
-        if found := rule(words, at, joints):
-            return found
-    return None
-
-
-def _joint(words: Words, at: int, joints: tuple[str, ...]) -> int | None:
-    iso_interval = words.shape(at - 1) == words.shape(at + 1) == "iso"
-    if words.shape(at) == "dash" and (words.key(at) != "/" or iso_interval):
-        return at + 1
-    for kind in joints:
-        if found := words.match(kind, at):
-            return found[0]
-    return None
-
-
-def _pair_of_times(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
-    left = _end_of_range(words, at)
-    middle = _joint(words, left.end, joints) if left else None
-    right = _end_of_range(words, middle) if middle else None
-    if left is None or right is None:
-        return None
-    when = ranges.joined(left, right)
-    sure = left.sure or right.sure or left.kind == "month"
-    return Phrase(right.end, when, sure) if when else None
-
-
-def _pair_of_days(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
-    first = dates.day_number(words, at)
-    middle = _joint(words, first[0], joints) if first else None
-    right = dates.day(words, middle) if middle else None
-    if first is None or right is None:
-        return None
-    if right.kind == "days":
-        last = right.when.year_days[0][1]
-        return Phrase(right.end, When(year_days=(((last[0], first[1]), last),)))
-    start, end = right.when.intervals[0]
-    begin = calendar.day(start.year, start.month, first[1])[0]
-    return Phrase(right.end, When(intervals=(dates.ordered(begin, end),)))
-
-
-def _pair_of_hours(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
-    token = words.token(at)
-    middle = _joint(words, at + 1, joints)
-    if token is None or token.shape != "number" or len(token.text) > 2 or not middle:
-        return None
-    right = atom(words, middle)
-    if right is None or right.kind != "hours":
-        return None
-    half = words.tokens[middle].text.casefold().lstrip("0123456789: ")
-    low, _ = hour_of(token.text + (half if half[:1] in ("a", "p") else ""))
-    when = ranges.joined(Atom(at, When(hours=((low, low + 1),)), "hours"), right)
-    return Phrase(right.end, when) if when else None
-
-
-def _one_sided(words: Words, at: int) -> Phrase | None:
-    """ "before 2020", "since last summer", "until May 2021", "2020年以前"."""
-    for relation in ("before", "after", "since", "until"):
-        found = words.match(relation, at)
-        side = _end_of_range(words, found[0]) if found else None
-        when = ranges.one_sided(relation, side, words.today) if side else None
-        if side and when:
-            return Phrase(
-                words.skip("sinceafter", side.end) if relation == "since" else side.end, when
-            )
-    side = atom(words, at)
-    if side is None:
-        return None
-    for relation in ("before", "after", "since"):
-        found = words.match(relation + "after", side.end)
-        if found and (relation != "since" or words.key(side.end) != "on"):
-            when = ranges.one_sided(relation, side, words.today)
-            return Phrase(found[0], when) if when else None
-    return None
 
 
 def _list(words: Words, at: int) -> Phrase | None:

@@ -13,8 +13,9 @@ from datetime import date, datetime, time
 
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang.calendar import latest, months_from
-from photocraft_local.timelang.grammar import Phrase, is_cued, phrase
+from photocraft_local.timelang.grammar import is_cued, phrase
 from photocraft_local.timelang.recurring import season_word
+from photocraft_local.timelang.relations import Phrase
 from photocraft_local.timelang.spans import BEGIN, END
 from photocraft_local.timelang.when import TimeMention, When
 from photocraft_local.timelang.words import Hemisphere, Words
