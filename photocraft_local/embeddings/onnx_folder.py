@@ -20,6 +20,7 @@ from photocraft_local.embeddings.encoder import Pixels, Vectors
 from photocraft_local.errors import EncoderError
 
 _HINT = "weights.md lists the files that a placed encoder folder needs"
+_WIDEST = 4096
 _SAMPLE = 1 << 20  # bytes at each end of a weights file that go into its fingerprint
 
 
@@ -123,23 +124,20 @@ class PictureRules:
     @classmethod
     def _parse(cls, config: Mapping[str, Any]) -> PictureRules:
         size = _sides(config["size"])
-        crop = _sides(config.get("crop_size", config["size"]))
-        normalise = config.get("do_normalize", True)
-        height, width = (crop["height"], crop["width"]) if "height" in crop else (0, 0)
-        if not height:
-            height = width = crop["shortest_edge"]
-        cropped = config.get("do_center_crop", "shortest_edge" in size)
+        crops = config.get("do_center_crop", "shortest_edge" in size)
+        target = _sides(config.get("crop_size", config["size"])) if crops else size
+        height = target.get("height", target.get("shortest_edge", 0))
+        width = target.get("width", height)
         shortest = size.get("shortest_edge") or min(size["height"], size["width"])
-        if not cropped:
-            height, width = size.get("height", height), size.get("width", width)
+        normalises = config.get("do_normalize", True)
         return cls(
             height=height,
             width=width,
-            shortest=max(shortest, height, width) if cropped else None,
+            shortest=max(shortest, height, width) if crops else None,
             resample=Image.Resampling(int(config.get("resample", Image.Resampling.BICUBIC))),
             factor=float(config.get("rescale_factor", 1 / 255)),
-            mean=tuple(map(float, config["image_mean"])) if normalise else (0.0,) * 3,
-            std=tuple(map(float, config["image_std"])) if normalise else (1.0,) * 3,
+            mean=tuple(map(float, config["image_mean"])) if normalises else (0.0,) * 3,
+            std=tuple(map(float, config["image_std"])) if normalises else (1.0,) * 3,
         )
 
     def apply(self, pixels: Pixels) -> Vectors:
@@ -160,11 +158,12 @@ class PictureRules:
 
 def _sides(size: Any) -> dict[str, int]:
     """``size`` in its three spellings: a number, {shortest_edge}, {height, width}."""
-    if isinstance(size, int):
-        return {"shortest_edge": size}
-    sides = {name: int(value) for name, value in size.items() if value is not None}
-    if not all(0 < value <= 4096 for value in sides.values()):
-        raise ValueError(f"size {size}")
+    given = {"shortest_edge": size} if isinstance(size, int) else size
+    if not isinstance(given, dict):
+        raise TypeError(f"size {size!r}")
+    sides = {name: int(value) for name, value in given.items() if value is not None}
+    if not all(0 < value <= _WIDEST for value in sides.values()):
+        raise ValueError(f"size {size!r}")
     if "shortest_edge" not in sides and not {"height", "width"} <= sides.keys():
-        raise ValueError(f"size {size}")
+        raise ValueError(f"size {size!r}")
     return sides

@@ -39,6 +39,7 @@ very photo photos picture pictures image images pic pics photograph photographs 
 showing find me all i we you he she they
 """
 _STOP = frozenset(_STOP_WORDS.split())
+_ALSO_ENGLISH = frozenset(("die", "am", "den", "son", "sin", "con", "par", "pour", "sans"))
 _FOREIGN = {  # function words of languages that the glossary does not have
     "it": "il gli della dello delle degli sulla sul nella nel di che sono una",
     "pt": "um uma com na em não dos",
@@ -161,8 +162,15 @@ class QueryReader:
         return word if foreign in LANGUAGES and word in self._lexicon else None
 
     def _plainly_english(self, word: str) -> bool:
+        if word in _STOP or word in self._lexicon:
+            return True
         rank = self._rank(word)
-        return word in _STOP or word in self._lexicon or (rank is not None and rank < _COMMON)
+        return rank is not None and rank < _COMMON and not self._foreign_function_word(word)
+
+    def _foreign_function_word(self, word: str) -> bool:
+        """As "und" or "les", which English texts hold too, but not as English."""
+        tables = (self._glossary.entries[language] for language in _LATIN_SPACED)
+        return word not in _ALSO_ENGLISH and any(t.get((word,)) == SILENT for t in tables)
 
     def _base(self, word: str) -> bool:
         return word in self._lexicon or self._rank(word) is not None

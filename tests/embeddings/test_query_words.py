@@ -1,0 +1,117 @@
+"""What of a query is searched, in English, and what is named as not understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from photocraft_local.embeddings.labels.artefacts import Artefacts
+from photocraft_local.embeddings.labels.glossary import load_glossary
+from photocraft_local.embeddings.labels.sentences import SentenceModel
+from photocraft_local.embeddings.labels.words import QueryReader
+
+
+@pytest.fixture(scope="module")
+def reader(shared_cache: Path) -> QueryReader:
+    lexicon = Artefacts(shared_cache).path("lexicon.txt").read_text("utf-8")
+    return QueryReader(SentenceModel().rank, frozenset(lexicon.split()))
+
+
+@pytest.mark.parametrize(
+    ("query", "english"),
+    [
+        ("Hund am Strand", "dog beach"),
+        ("roter Bus", "red bus"),
+        ("rote Blumen im Garten", "red flower garden"),
+        ("Baeume", "tree"),
+        ("Bergsee", "mountain lake"),
+        ("Kindergeburtstag", "child birthday"),
+        ("das Fahrrad", "bicycle"),
+        ("le chat noir", "cat black"),
+        ("femme avec parapluie", "woman umbrella"),
+        ("feux d'artifice", "fireworks"),
+        ("un perro en la playa", "dog beach"),
+        ("árboles verdes", "tree green"),
+        ("arbol", "tree"),
+        ("una tienda de campaña", "tent"),
+        ("沙滩上的狗", "beach dog"),
+        ("狗和猫", "dog cat"),
+    ],
+)
+def test_german_french_spanish_and_chinese_are_translated(
+    reader: QueryReader, query: str, english: str
+) -> None:
+    read = reader.read(query)
+    assert read.english == english
+    assert read.not_understood == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "a dog on the beach",
+        "two skateboarders",
+        "kind dog",
+        "lit candles",
+        "a man in a tie",
+        "pastel colours",
+        "stop sign",
+        "giraffe",
+        "a foggy skatepark",
+        "see the old boot",
+        "my son and a con man",
+    ],
+)
+def test_english_is_left_as_it_is(reader: QueryReader, query: str) -> None:
+    read = reader.read(query)
+    assert read.english == query
+    assert read.not_understood == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "english", "lost"),
+    [
+        ("asdfqwer", "", ("asdfqwer",)),
+        ("dog asdfqwer", "dog", ("asdfqwer",)),
+        ("собака на пляже", "", ("собака", "на", "пляже")),
+        ("il cane sulla spiaggia", "", ("il", "cane", "sulla", "spiaggia")),
+        ("犬と猫", "", ("犬", "と", "猫")),
+        ("perro qwertz", "dog", ("qwertz",)),
+        ("狗龘", "dog", ("龘",)),
+    ],
+)
+def test_what_is_not_known_is_named_and_not_searched(
+    reader: QueryReader, query: str, english: str, lost: tuple[str, ...]
+) -> None:
+    read = reader.read(query)
+    assert read.english == english
+    assert read.not_understood == lost
+
+
+@pytest.mark.parametrize("query", ["", "   ", "the of", "photos", "?!", "und der"])
+def test_a_query_without_a_picture_in_it_has_nothing_to_search(
+    reader: QueryReader, query: str
+) -> None:
+    assert reader.read(query).english == ""
+
+
+def test_words_are_named_as_they_were_typed(reader: QueryReader) -> None:
+    read = reader.read("Ein HUND mit Zrxqv")
+    assert read.understood == ("HUND",)
+    assert read.not_understood == ("Zrxqv",)
+
+
+def test_every_caption_word_of_ordinary_english_is_understood(
+    reader: QueryReader, shared: Path
+) -> None:
+    lines = (shared / "data/captioned/queries.csv").read_text("utf-8").splitlines()[1:]
+    words = {word.strip('."').lower() for line in lines for word in line.split(",")[2].split()}
+    lost = {word for word in words if reader.read(word).not_understood}
+    assert len(lost) < 0.03 * len(words), sorted(lost)
+
+
+def test_the_glossary_translates_into_words_that_the_model_knows(reader: QueryReader) -> None:
+    for table in load_glossary().entries.values():
+        for english in set(table.values()) - {"-"}:
+            assert not reader.read(f"the {english}").not_understood, english
