@@ -15,6 +15,8 @@ from photocraft_local.errors import TimeWordsError, UsageError
 if TYPE_CHECKING:
     from photocraft_local.timelang import When
 
+WHERE = "--where"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
@@ -29,30 +31,29 @@ class Filters:
     camera: str | None = None  # the camera's name contains these words
     where: str | None = None  # an expression of the filter language
 
-    def expressions(self, today: date) -> list[str]:
-        """One expression a condition; ``where`` last and unchanged, so that the position in an
-        error message is the person's own.
+    def expressions(self, today: date) -> dict[str, str]:
+        """Option → expression, one a condition; that of ``--where`` is the person's own text.
 
         Raises TimeWordsError or UsageError.
         """
-        parts = []
+        parts = {}
         if self.after is not None:
-            parts.append(f'time >= "{_start(self.after, "--after", today)}"')
+            parts["--after"] = f'time >= "{_start(self.after, "--after", today)}"'
         if self.before is not None:
-            parts.append(f'time < "{_start(self.before, "--before", today)}"')
+            parts["--before"] = f'time < "{_start(self.before, "--before", today)}"'
         if self.when is not None:
-            parts.append(_when(self.when, today).to_expression())
+            parts["--when"] = _when(self.when, today).to_expression()
         if self.near is not None:
             radius = "" if self.km is None else f", {self.km!r}"
-            parts.append(f"near({_quoted(self.near)}{radius})")
+            parts["--near"] = f"near({_quoted(self.near)}{radius})"
         elif self.km is not None:
             raise UsageError("--km needs --near", hint="say around what: --near PLACE --km 10")
         if self.place is not None:
-            parts.append(f"place({_quoted(self.place)})")
+            parts["--in"] = f"place({_quoted(self.place)})"
         if self.camera is not None:
-            parts.append(f"camera == {_quoted(self.camera)}")
+            parts["--camera"] = f"camera == {_quoted(self.camera)}"
         if self.where is not None:
-            parts.append(self.where)
+            parts[WHERE] = self.where
         return parts
 
 

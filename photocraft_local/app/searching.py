@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.filters import Filters
+from photocraft_local.app.filters import WHERE, Filters
 from photocraft_local.app.indexing import absolute
 from photocraft_local.app.results import FoundPhoto, SearchAnswer
 from photocraft_local.app.texts import plain
-from photocraft_local.errors import UnknownPhoto, UsageError
+from photocraft_local.errors import FilterSyntaxError, UnknownPhoto, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ def search(
         raise UsageError(
             f"top_k must be at least 1, not {top_k}", hint="exact=True gives every match"
         )
-    selection = selected(parts, filters.expressions(today), filters.where, today)
+    selection = selected(parts, filters.expressions(today), today)
     if not (look.text.strip() or look.like or any(map(str.strip, look.not_text))):
         return _by_time(parts, selection, top_k)
     from photocraft_local.search.searcher import Query
@@ -65,23 +65,30 @@ def search(
     return _answer(parts, searcher.search(query), query)
 
 
-def selected(
-    parts: Parts, expressions: Sequence[str], own: str | None, today: date
-) -> Selection | None:
-    """The photos that pass every expression; None where there is none to pass.
+def selected(parts: Parts, expressions: Mapping[str, str], today: date) -> Selection | None:
+    """The photos that pass every expression (by option); None where there is none to pass.
 
-    ``own`` is the one that the person wrote: it runs alone first, so that the position in an
-    error is that in their own text.
+    An error names the option; in ``--where`` it has the position in the person's own text.
     """
     if not expressions:
         return None
     catalog, places = parts.catalog(), parts.places()
-    if own is not None:
-        catalog.filter(own, today=today, places=places)
     if len(expressions) == 1:
-        return catalog.filter(expressions[0], today=today, places=places)
-    whole = " and ".join(f"({expression})" for expression in expressions)
-    return catalog.filter(whole, today=today, places=places)
+        whole = next(iter(expressions.values()))
+    else:
+        whole = " and ".join(f"({expression})" for expression in expressions.values())
+    try:
+        return catalog.filter(whole, today=today, places=places)
+    except FilterSyntaxError:
+        for option, expression in expressions.items():
+            try:
+                catalog.filter(expression, today=today, places=places)
+            except FilterSyntaxError as mistake:
+                if option == WHERE:
+                    raise
+                told = mistake.message.partition(": ")[2]  # without the position
+                raise UsageError(f"{option}: {told}", hint=mistake.hint) from mistake
+        raise
 
 
 def look_of(parts: Parts, example: str | Path) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.parser import build_parser, module_of
-from photocraft_local.errors import FilterSyntaxError, PhotocraftError, StorageFull
+from photocraft_local.errors import PhotocraftError, StorageFull
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,9 +73,6 @@ def _explain(error: BaseException, console: Console) -> int:
         error = StorageFull(
             f"no space left on the disk: {error}", hint="free some space and run it again"
         )
-    if isinstance(error, FilterSyntaxError):
-        console.error(f"{error.message} (at character {error.position + 1})", error.hint)
-        return error.exit_code
     if isinstance(error, PhotocraftError):
         console.failure(error)
         return error.exit_code
