@@ -15,17 +15,18 @@ from photocraft_local.files.source import FileSource
 _MAX_BOXES: Final = 4096
 _MAX_META: Final = 8 << 20
 _MAX_ITEM: Final = 4 << 20
+_METADATA_ITEMS: Final = frozenset([b"Exif", b"mime"])
 
 
 @dataclass(slots=True)
 class _Meta:
-    """What the meta box says; items by id."""
+    """What the meta box says; items by id, properties of the primary item by number."""
 
     primary: int = -1
     kinds: dict[int, bytes] = field(default_factory=dict)
     extents: dict[int, tuple[int, list[tuple[int, int]]]] = field(default_factory=dict)
     properties: list[tuple[bytes, bytes]] = field(default_factory=list)
-    owned: dict[int, list[int]] = field(default_factory=dict)
+    owned: list[int] = field(default_factory=list)
     data: bytes = b""
 
 
@@ -91,22 +92,25 @@ def _meta_box(source: FileSource) -> bytes:
 
 
 def _read_meta(data: bytes, meta: _Meta) -> None:
-    for kind, start, end in _boxes(data, 4):
-        if kind == b"pitm":
-            meta.primary = _uint(data, start + 4, 2 if data[start] == 0 else 4)
-        elif kind == b"iinf":
-            count_size = 2 if data[start] == 0 else 4
-            for entry, at, _ in _boxes(data, start + 4 + count_size, end):
-                if entry == b"infe" and data[at] >= 2:
-                    wide = 2 if data[at] == 2 else 4
-                    name = at + 4 + wide + 2
-                    meta.kinds[_uint(data, at + 4, wide)] = data[name : name + 4]
-        elif kind == b"iloc":
-            _locations(data, start, end, meta)
-        elif kind == b"idat":
-            meta.data = data[start:end]
-        elif kind == b"iprp":
-            _properties(data, start, end, meta)
+    """Boxes in the order in which each needs the ones before it."""
+    boxes = {kind: (start, end) for kind, start, end in _boxes(data, 4)}
+    if b"pitm" in boxes:
+        start, _ = boxes[b"pitm"]
+        meta.primary = _uint(data, start + 4, 2 if data[start] == 0 else 4)
+    if b"iinf" in boxes:
+        start, end = boxes[b"iinf"]
+        for entry, at, _ in _boxes(data, start + (6 if data[start] == 0 else 8), end):
+            if entry == b"infe" and data[at] >= 2:
+                wide = 2 if data[at] == 2 else 4
+                name = at + 6 + wide
+                meta.kinds[_uint(data, at + 4, wide)] = data[name : name + 4]
+    if b"iloc" in boxes:
+        _locations(data, *boxes[b"iloc"], meta)
+    if b"idat" in boxes:
+        start, end = boxes[b"idat"]
+        meta.data = data[start:end]
+    if b"iprp" in boxes:
+        _properties(data, *boxes[b"iprp"], meta)
 
 
 def _uint(data: bytes, start: int, size: int) -> int:
@@ -116,33 +120,32 @@ def _uint(data: bytes, start: int, size: int) -> int:
 
 
 def _locations(data: bytes, start: int, end: int, meta: _Meta) -> None:
+    """Where the metadata items lie; the many tiles of a picture are stepped over."""
     version = data[start]
     offset_size, length_size = data[start + 4] >> 4, data[start + 4] & 15
     base_size = data[start + 5] >> 4
     index_size = data[start + 5] & 15 if version else 0
+    step = index_size + offset_size + length_size
     wide = 4 if version == 2 else 2
-    count = _uint(data, start + 6, wide)
     at = start + 6 + wide
-    for _ in range(min(count, _MAX_BOXES)):
+    for _ in range(min(_uint(data, start + 6, wide), _MAX_BOXES)):
         item = _uint(data, at, wide)
-        at += wide
-        method = 0
-        if version:
-            method = _uint(data, at, 2) & 15
-            at += 2
-        base = _uint(data, at + 2, base_size)
-        pieces = _uint(data, at + 2 + base_size, 2)
-        at += 4 + base_size
-        extents: list[tuple[int, int]] = []
-        for _ in range(pieces):
-            at += index_size
-            extents.append(
-                (base + _uint(data, at, offset_size), _uint(data, at + offset_size, length_size))
-            )
-            at += offset_size + length_size
-            if at > end:
-                raise IndexError
-        meta.extents[item] = method, extents
+        method_at = at + wide
+        at = method_at + (4 if version else 2) + base_size
+        pieces = (data[at] << 8) | data[at + 1]
+        at += 2
+        if meta.kinds.get(item) in _METADATA_ITEMS:
+            method = data[method_at + 1] & 15 if version else 0
+            base = _uint(data, at - 2 - base_size, base_size)
+            places = [at + step * i + index_size for i in range(min(pieces, _MAX_BOXES))]
+            extents = [
+                (base + _uint(data, p, offset_size), _uint(data, p + offset_size, length_size))
+                for p in places
+            ]
+            meta.extents[item] = method, extents
+        at += pieces * step
+        if at > end:
+            raise IndexError
 
 
 def _properties(data: bytes, start: int, end: int, meta: _Meta) -> None:
@@ -154,22 +157,22 @@ def _properties(data: bytes, start: int, end: int, meta: _Meta) -> None:
 
 
 def _associations(data: bytes, start: int, meta: _Meta) -> None:
+    """The properties of the primary item."""
     wide = 2 if data[start] == 0 else 4
     step = 2 if data[start + 3] & 1 else 1
+    mask = 0x7FFF if step == 2 else 0x7F
     at = start + 8
     for _ in range(min(_uint(data, start + 4, 4), _MAX_BOXES)):
         item, count = _uint(data, at, wide), data[at + wide]
         at += wide + 1
-        mask = 0x7FFF if step == 2 else 0x7F
-        meta.owned[item] = [_uint(data, at + step * i, step) & mask for i in range(count)]
+        if item == meta.primary:
+            meta.owned += [_uint(data, at + step * i, step) & mask for i in range(count)]
         at += step * count
 
 
 def _size(source: FileSource, header: Header, meta: _Meta) -> None:
     owned = [
-        meta.properties[index - 1]
-        for index in meta.owned.get(meta.primary, [])
-        if 0 < index <= len(meta.properties)
+        meta.properties[index - 1] for index in meta.owned if 0 < index <= len(meta.properties)
     ]
     angle = mirror = -1
     for name, value in owned:

@@ -7,12 +7,12 @@ files; zones of positions come from ``places``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from photocraft_local.files.tiff import Directories, Tags, Value, number, text
-from photocraft_local.files.time_text import Moment, parse_name, parse_stamp
+from photocraft_local.files.time_text import Moment, parse_day, parse_name, parse_stamp
 from photocraft_local.places.zones import local_time
 from photocraft_local.records import CaptureTime, GeoPoint
 
@@ -30,9 +30,11 @@ _XMP_TIMES: Final = (
 # A receiver's last fix may be some minutes old; zones differ by 15 minutes or more.
 _FIX_AGE: Final = timedelta(minutes=7)
 _FIRST_GPS_YEAR: Final = 1990
+_FURTHEST_AHEAD: Final = timedelta(hours=14)  # of all wall clocks against UTC
+_Clock = Callable[[], datetime]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TimeEvidence:
     """All that a file says about its time. ``xmp`` is called only if EXIF has no answer."""
 
@@ -52,8 +54,10 @@ def resolve(evidence: TimeEvidence, *, now: datetime | None = None) -> CaptureTi
 
     Days without a time and factory dates give way to better statements. ``now`` is naive UTC.
     """
-    now = now or datetime.now(UTC).replace(tzinfo=None)
-    latest = now + timedelta(hours=14)  # the wall clock that is furthest ahead
+
+    def latest() -> datetime:
+        return (now or datetime.now(UTC).replace(tzinfo=None)) + _FURTHEST_AHEAD
+
     candidates = _candidates(evidence, latest)
     deferred: _Candidate | None = None
     for candidate in candidates:
@@ -78,11 +82,11 @@ def _with_clock(day: _Candidate, others: Iterator[_Candidate]) -> _Candidate:
     return day[0], day[1], (*day[2], "time-of-day-unknown")
 
 
-def _finished(candidate: _Candidate, evidence: TimeEvidence, latest: datetime) -> CaptureTime:
+def _finished(candidate: _Candidate, evidence: TimeEvidence, latest: _Clock) -> CaptureTime:
     source, moment, flags = candidate
     if source not in _EXPOSURE_SOURCES:
         flags = ("time-from-fallback", *flags)
-    if moment.local > latest:
+    if moment.local > latest():
         flags = (*flags, "time-in-future")
     offset = moment.offset_minutes
     if offset is None and evidence.point and not moment.day_only:
@@ -92,20 +96,25 @@ def _finished(candidate: _Candidate, evidence: TimeEvidence, latest: datetime) -
     return CaptureTime(moment.local, offset, source, flags)
 
 
-def _candidates(evidence: TimeEvidence, latest: datetime) -> Iterator[_Candidate]:
-    exif = evidence.exif or Directories()
-    zones = exif.exif.get(0x882A) or exif.main.get(0x882A)
-    yield from _exif_field(exif, "exif:DateTimeOriginal", (0x9003, 0x9291, 0x9011), zones, 0)
+def _candidates(evidence: TimeEvidence, latest: _Clock) -> Iterator[_Candidate]:
+    exif = evidence.exif
+    if exif:
+        zones = exif.exif.get(0x882A) or exif.main.get(0x882A)
+        yield from _exif_field(exif, "exif:DateTimeOriginal", (0x9003, 0x9291, 0x9011), zones, 0)
     xmp = evidence.xmp()
-    yield from _xmp_fields(xmp, "xmp")
-    yield from _xmp_fields(evidence.sidecar, "sidecar")
+    if xmp:
+        yield from _xmp_fields(xmp, "xmp")
+    if evidence.sidecar:
+        yield from _xmp_fields(evidence.sidecar, "sidecar")
     if evidence.sidecar_utc:
         yield _from_utc("sidecar:photoTakenTime", evidence.sidecar_utc, evidence.point)
-    yield from _exif_field(exif, "exif:DateTimeDigitized", (0x9004, 0x9292, 0x9012), None, 0)
-    utc = gps_utc(exif.gps) or _xmp_utc(xmp)
+    if exif:
+        yield from _exif_field(exif, "exif:DateTimeDigitized", (0x9004, 0x9292, 0x9012), None, 0)
+    utc = (gps_utc(exif.gps) if exif else None) or _xmp_utc(xmp)
     if utc:
         yield _from_utc("gps", utc, evidence.point)
-    yield from _exif_field(exif, "exif:DateTime", (0x0132, 0x9290, 0x9010), zones, 1)
+    if exif:
+        yield from _exif_field(exif, "exif:DateTime", (0x0132, 0x9290, 0x9010), zones, 1)
     named = parse_name(evidence.name, latest=latest)
     if named:
         yield "name", named, ("time-from-name",)
@@ -114,16 +123,17 @@ def _candidates(evidence: TimeEvidence, latest: datetime) -> Iterator[_Candidate
 def _exif_field(
     exif: Directories, source: str, tags: tuple[int, int, int], zones: Value | None, index: int
 ) -> Iterator[_Candidate]:
-    stamp, fraction, offset = (exif.exif.get(tag) or exif.main.get(tag) for tag in tags)
+    stamp = exif.exif.get(tags[0]) or exif.main.get(tags[0])
     if stamp is None:
         return
-    moment = parse_stamp(text(stamp), fraction=text(fraction), offset=text(offset))
+    fraction, offset = (text(exif.exif.get(tag) or exif.main.get(tag)) for tag in tags[1:])
+    moment = parse_stamp(text(stamp), fraction=fraction, offset=offset)
     if moment is None:
         return
     if moment.offset_minutes is None and isinstance(zones, tuple) and len(zones) > index:
         hours = number(zones[index : index + 1])
         if hours is not None and -12 <= hours <= 14:
-            moment = replace(moment, offset_minutes=hours * 60)
+            moment = moment._replace(offset_minutes=hours * 60)
     yield source, moment, ()
 
 
@@ -159,8 +169,8 @@ def gps_utc(tags: Tags) -> datetime | None:
     clock = tags.get(7)
     if not isinstance(clock, tuple) or len(clock) < 2:
         return None
-    day = parse_stamp(text(tags.get(0x1D)))
-    if day is None or day.local.year < _FIRST_GPS_YEAR:
+    midnight = parse_day(text(tags.get(0x1D)))
+    if midnight is None or midnight.year < _FIRST_GPS_YEAR:
         return None
     parts: list[float] = []
     for part in clock[:3]:
@@ -170,7 +180,6 @@ def gps_utc(tags: Tags) -> datetime | None:
     hours, minutes, seconds = (*parts, 0.0)[:3]
     if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds <= 60):
         return None
-    midnight = day.local.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight + timedelta(hours=hours, minutes=minutes, seconds=round(seconds, 3))
 
 

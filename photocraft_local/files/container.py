@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from photocraft_local.files.tiff import Directories, parse_block
+from photocraft_local.files.tiff import Directories, Reader, parse_block, read_directories
+
+_EXIF_HEAD = 4096  # holds the values of all but a few cameras; the rest is read on demand
 
 
 @dataclass(slots=True)
@@ -32,6 +34,20 @@ class Header:
             return
         self.exif = parse_block(block)
         if self.exif is None and block.strip(b"\0"):
+            self.add_flag("unreadable-exif")
+
+    def add_exif_at(self, read: Reader, start: int, length: int) -> None:
+        """Like ``add_exif`` for a block in a file, of which only the needed parts are read."""
+        if self.exif is not None:
+            return
+        end = start + length
+        while length > 6 and read(start, 5) == b"Exif\0":  # some writers repeat it
+            start, length = start + 6, length - 6
+        self.exif = read_directories(
+            lambda at, count: read(start + at, min(count, end - start - at)),
+            read(start, min(length, _EXIF_HEAD)),
+        )
+        if self.exif is None and read(start, length).strip(b"\0"):
             self.add_flag("unreadable-exif")
 
     def add_flag(self, flag: str) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from photocraft_local.files.tiff import Tags, Value, text
 from photocraft_local.records import GeoPoint
@@ -19,8 +18,7 @@ _NUMBERS: Final = re.compile(r"\d+(?:\.\d*)?|\.\d+")
 _SIGNS: Final = {"N": 1, "E": 1, "S": -1, "W": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A place, or the flag that says why there is none; both empty if nothing was stated."""
 
     point: GeoPoint | None = None
@@ -98,6 +96,10 @@ def _sum_parts(parts: list[float]) -> float:
 
     A part may be left undefined (n/0) when the one before it carries the fraction.
     """
+    if len(parts) == 3:  # by far the most frequent: whole degrees, all parts defined
+        degrees, minutes, seconds = parts
+        if degrees >= 0 and 0 <= minutes <= 60 and 0 <= seconds <= 60:
+            return degrees + minutes / 60 + seconds / 3600
     total = math.nan
     whole = False
     for unit, part in zip((1.0, 60.0, 3600.0), parts, strict=False):

@@ -54,12 +54,12 @@ class _Reading:
         exif = header.exif
         taken = resolve(
             TimeEvidence(
-                exif, self.xmp, self._sidecar.properties, self._sidecar.utc, position.point,
+                exif, self._xmp_times, self._sidecar.properties, self._sidecar.utc, position.point,
                 self._path.rpartition(b"/")[2],
             )
         )  # fmt: skip
         comment = exif.exif.get(0x9286) if exif else None
-        if is_screenshot(self._path, comment, self._xmp or {}):
+        if is_screenshot(self._path, comment, self.xmp(b"creenshot")):
             self.flags.append("screenshot")
         flags = dict.fromkeys([*self.flags, *(taken.flags if taken else ())])
         return FileMetadata(
@@ -67,25 +67,34 @@ class _Reading:
             tuple(flags),
         )  # fmt: skip
 
-    def xmp(self) -> dict[str, str]:
+    def xmp(self, word: bytes) -> dict[str, str]:
+        """The XMP properties; not even parsed where ``word`` is not in the packet."""
         if self._xmp is None:
-            self._xmp, sound = parse_xmp(self._header.xmp)
+            packet = self._header.xmp
+            if word not in packet and b"\0" not in packet[:8]:  # UTF-16 hides every word
+                return {}
+            self._xmp, sound = parse_xmp(packet)
             if not sound:
                 self.flags.append("unreadable-xmp")
         return self._xmp
 
+    def _xmp_times(self) -> dict[str, str]:
+        return self.xmp(b"Date") or self.xmp(b"GPSTimeStamp")
+
     def _orientation(self) -> int:
-        orientation, flag = _stated_orientation(self._header, self.xmp)
+        orientation, flag = _stated_orientation(self._header, lambda: self.xmp(b"Orientation"))
         if flag:
             self.flags.append(flag)
         return orientation
 
     def _position(self) -> gps.Position:
         header = self._header
+        if not (header.exif or header.xmp or self._sidecar is not NO_SIDECAR):
+            return gps.NO_POSITION
         first = gps.exif_position(header.exif.gps) if header.exif else gps.NO_POSITION
         if first.point:
             return first
-        second = gps.xmp_position(self.xmp())
+        second = gps.xmp_position(self.xmp(b"GPSLatitude"))
         if second.point:
             self.flags.append("gps-from-xmp")
             return second
@@ -102,7 +111,7 @@ class _Reading:
     def _camera(self) -> str:
         exif = self._header.exif
         if exif is None:
-            found = self._xmp or {}
+            found = self.xmp(b"Model")
             return _joined(found.get("tiff:Make", ""), found.get("tiff:Model", ""))
         return _camera_name(exif.main.get(0x010F), exif.main.get(0x0110))
 
@@ -114,6 +123,8 @@ def _camera_name(make: Value | None, model: Value | None) -> str:
 
 def _joined(make: str, model: str) -> str:
     """Maker and model without repeating the maker: "Canon" + "Canon PowerShot" is the latter."""
+    if not make and not model:
+        return ""
     words = make.split()
     if words and model.lower().startswith(words[0].lower()):
         words = []

@@ -21,11 +21,14 @@ _WORDS: Final = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
+# Each word has one of these; the cheap search spares most names the long one.
+_HINT: Final = re.compile(rb"scre|bild|capt|scher|[\x80-\xff]", re.IGNORECASE)
+
 
 def is_screenshot(path: bytes, comment: Value | None, xmp: dict[str, str]) -> bool:
     """``path`` counts with its folder; ``comment`` is EXIF's UserComment."""
-    tail = b"/".join(path.rsplit(b"/", 2)[-2:])
-    if _WORDS.search(tail.decode("utf-8", "replace")):
+    tail = path[path.rfind(b"/", 0, path.rfind(b"/")) + 1 :]
+    if _HINT.search(tail) and _WORDS.search(tail.decode("utf-8", "replace")):
         return True
     if isinstance(comment, bytes) and comment[8:32].strip(b"\0 ").lower() == b"screenshot":
         return True

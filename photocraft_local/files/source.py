@@ -1,4 +1,4 @@
-"""Bounded random access to one file: its first 64 KB are read once, the rest on demand.
+"""Bounded random access to one file: its first 16 KB are read once, the rest on demand.
 
 Never maps the file (a file that shrinks would kill the process) and never opens anything but a
 regular file (a FIFO named like a photo would block).
@@ -13,7 +13,7 @@ from types import TracebackType
 from photocraft_local.errors import UnreadablePhoto
 from photocraft_local.records import path_text
 
-HEAD_BYTES = 65_536
+HEAD_BYTES = 16_384  # holds the tags and, unless a thumbnail lies between, the size
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 

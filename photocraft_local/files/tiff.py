@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from struct import Struct, error, unpack
-from typing import Final
+from typing import Final, Literal
 
 Reader = Callable[[int, int], bytes]  # offset, count → up to count bytes
 Rational = tuple[int, int]
@@ -19,39 +19,23 @@ Tags = dict[int, Value]
 _EXIF_POINTER: Final = 0x8769
 _GPS_POINTER: Final = 0x8825
 _MAIN: Final = frozenset(
-    [0x0100, 0x0101, 0x0106, 0x010F, 0x0110, 0x0112, 0x0131, 0x0132, 0x02BC, 0x8769, 0x8825, 0x882A,
+    [0x0100, 0x0101, 0x010F, 0x0110, 0x0112, 0x0132, 0x02BC, 0x8769, 0x8825, 0x882A,
      0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0xC612]
 )  # fmt: skip
 _EXIF: Final = frozenset(
     [0x882A, 0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x9286, 0x9290, 0x9291, 0x9292]
 )
 _GPS: Final = frozenset([0x01, 0x02, 0x03, 0x04, 0x07, 0x09, 0x1D])
-_SIZES: Final = (0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8)
-_CODES: Final = (
-    "",
-    "",
-    "",
-    "H",
-    "I",
-    "II",
-    "",
-    "",
-    "h",
-    "i",
-    "ii",
-    "f",
-    "d",
-    "I",
-    "",
-    "",
-    "Q",
-    "q",
-    "Q",
-)
+# By TIFF type: bytes of one value, and its struct code (doubled for rationals).
+_SIZES: Final = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4,
+                 16: 8, 17: 8, 18: 8}  # fmt: skip
+_CODES: Final = {3: "H", 4: "I", 5: "II", 8: "h", 9: "i", 10: "ii", 11: "f", 12: "d", 13: "I",
+                 16: "Q", 17: "q", 18: "Q"}  # fmt: skip
 _TEXT_TYPES: Final = frozenset([1, 2, 6, 7])  # BYTE, ASCII, SBYTE, UNDEFINED: kept as bytes
 _MAX_VALUE_BYTES: Final = 4 << 20
-_ENTRIES: Final = {"<": Struct("<HHI4s"), ">": Struct(">HHI4s")}
-_LARGE_ENTRIES: Final = {"<": Struct("<HHQ8s"), ">": Struct(">HHQ8s")}
+_ENTRIES: Final = {"<": Struct("<HHII"), ">": Struct(">HHII")}
+_LARGE_ENTRIES: Final = {"<": Struct("<HHQQ"), ">": Struct(">HHQQ")}
+_TRIPLES: Final = {"<": Struct("<6I"), ">": Struct(">6I")}
 _WORDS: Final = {"<": Struct("<I"), ">": Struct(">I")}
 
 
@@ -65,9 +49,12 @@ class Directories:
     gps: Tags = field(default_factory=dict)
 
 
-def read_directories(read: Reader) -> Directories | None:
-    """The first directory, EXIF and GPS of a TIFF structure; None if it is none."""
-    header = read(0, 16)
+def read_directories(read: Reader, head: bytes = b"") -> Directories | None:
+    """The first directory, EXIF and GPS of a TIFF structure; None if it is none.
+
+    ``head`` is the start of the structure as far as it is in memory; ``read`` gives the rest.
+    """
+    header = head[:16] if len(head) >= 16 else read(0, 16)
     order = {b"II": "<", b"MM": ">"}.get(header[:2])
     if order is None or len(header) < 8:
         return None
@@ -76,10 +63,10 @@ def read_directories(read: Reader) -> Directories | None:
     if magic == 43:
         if len(header) < 16:
             return None
-        walk = _Walk(read, order, large=True)
+        walk = _Walk(read, head, order, large=True)
         first = unpack(order + "Q", header[8:16])[0]
     else:
-        walk = _Walk(read, order, large=False)
+        walk = _Walk(read, head, order, large=False)
         first = _WORDS[order].unpack(header[4:8])[0]
     found = Directories()
     if not walk.directory(first, _MAIN, found.main):
@@ -94,7 +81,7 @@ def parse_block(block: bytes) -> Directories | None:
     while block[:4] == b"Exif" and block[4:5] == b"\0":
         block = block[6:]
     try:
-        return read_directories(lambda offset, count: block[offset : offset + count])
+        return read_directories(lambda offset, count: block[offset : offset + count], block)
     except error:
         return None
 
@@ -109,13 +96,20 @@ def _pointer(tags: Tags, tag: int) -> int:
 class _Walk:
     """One pass over the directories of one structure."""
 
-    __slots__ = ("_large", "_order", "_read", "_seen")
+    __slots__ = ("_from_file", "_head", "_large", "_order", "_seen", "_size", "_word")
 
-    def __init__(self, read: Reader, order: str, *, large: bool) -> None:
-        self._read = read
+    def __init__(self, read: Reader, head: bytes, order: str, *, large: bool) -> None:
+        self._from_file = read
+        self._head = head
+        self._size = len(head)
         self._order = order
+        self._word: Literal["little", "big"] = "little" if order == "<" else "big"
         self._large = large
         self._seen: set[int] = set()
+
+    def _read(self, offset: int, count: int) -> bytes:
+        end = offset + count
+        return self._head[offset:end] if end <= self._size else self._from_file(offset, count)
 
     def directory(self, offset: int, wanted: frozenset[int], tags: Tags) -> bool:
         """Add the wanted tags of the directory at ``offset``; False if there is none."""
@@ -123,41 +117,42 @@ class _Walk:
             return False
         self._seen.add(offset)
         width = 8 if self._large else 2
-        head = self._read(offset, width)
-        if len(head) < width:
+        start = self._read(offset, width)
+        if len(start) < width:
             return False
-        count = int.from_bytes(head, "little" if self._order == "<" else "big")
+        count = int.from_bytes(start, self._word)
         entry = (_LARGE_ENTRIES if self._large else _ENTRIES)[self._order]
-        table = self._read(offset + width, min(count, 65_535) * entry.size)
-        table = table[: len(table) // entry.size * entry.size]
-        for tag, kind, number, inline in entry.iter_unpack(table):
-            if tag in wanted and tag not in tags:
-                value = self._value(kind, number, inline)
-                if value is not None:
-                    tags[tag] = value
+        step = entry.size
+        table = self._read(offset + width, min(count, 65_535) * step)
+        if len(table) % step:
+            table = table[: len(table) // step * step]
+        inline = 8 if self._large else 4
+        place = -inline  # of the entry's own value bytes
+        for tag, kind, number, where in entry.iter_unpack(table):
+            place += step
+            if tag not in wanted or tag in tags or kind not in _SIZES:
+                continue
+            if number == 1 and kind == 4 and inline == 4:  # offsets, the most frequent
+                tags[tag] = (where,)
+                continue
+            size = _SIZES[kind] * number
+            if size <= inline:
+                data = table[place : place + size]
+            elif size <= _MAX_VALUE_BYTES:
+                data = self._read(where, size)
+            else:
+                continue
+            tags[tag] = data if kind in _TEXT_TYPES else self._numbers(kind, data)
         return bool(table) or count == 0
 
-    def _value(self, kind: int, number: int, inline: bytes) -> Value | None:
-        if not 0 < kind < len(_SIZES) or not _SIZES[kind]:
-            return None
-        size = _SIZES[kind] * number
-        if size <= len(inline):
-            data = inline[:size]
-        elif size > _MAX_VALUE_BYTES:
-            return None
-        else:
-            where = int.from_bytes(inline, "little" if self._order == "<" else "big")
-            data = self._read(where, size)
-        if kind in _TEXT_TYPES:
-            return data
-        number = len(data) // _SIZES[kind]
-        if not number:
-            return ()
+    def _numbers(self, kind: int, data: bytes) -> Value:
+        if kind == 5 and len(data) == 24:  # degrees, minutes, seconds
+            a, b, c, d, e, f = _TRIPLES[self._order].unpack(data)
+            return (a, b), (c, d), (e, f)
         code = _CODES[kind]
-        flat = unpack(self._order + code * number, data[: number * _SIZES[kind]])
-        if len(code) == 2:
-            return tuple(zip(flat[::2], flat[1::2], strict=True))
-        return flat
+        number = len(data) // _SIZES[kind]
+        flat = unpack(f"{self._order}{number * len(code)}{code[0]}", data[: number * _SIZES[kind]])
+        return tuple(zip(flat[::2], flat[1::2], strict=True)) if len(code) == 2 else flat
 
 
 def text(value: Value | None) -> str:

@@ -7,9 +7,9 @@ fields, their order or files.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 _STAMP: Final = re.compile(
     r"(\d{4})[:\-/. ](\d{1,2})[:\-/. ](\d{1,2})"
@@ -18,6 +18,7 @@ _STAMP: Final = re.compile(
     re.IGNORECASE,
 )
 _COMMON: Final = re.compile(r"(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)")
+_DAY: Final = re.compile(r"(\d{4})[:\-/. ]?(\d{1,2})[:\-/. ]?(\d{1,2})")
 _OFFSET: Final = re.compile(r"([+\-−])\s?(\d{1,2}):?(\d{2})?")
 _FIRST_PHOTO_YEAR: Final = 1826
 _NEVER_SET: Final = frozenset([datetime(1970, 1, 1), datetime(1904, 1, 1)])
@@ -32,8 +33,7 @@ _NAME_STAMP: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """A wall clock and its UTC offset in minutes where the text states one."""
 
     local: datetime
@@ -50,13 +50,20 @@ def parse_stamp(stamp: str, *, fraction: str = "", offset: str = "") -> Moment |
     """
     common = _COMMON.fullmatch(stamp)
     moment = _moment(*map(int, common.groups())) if common else _loose(stamp)
-    if moment is None or moment.day_only:
+    if moment is None or moment.day_only or not (fraction or offset):
         return moment
     local = moment.local
     if fraction.isdecimal() and not local.microsecond:
         local = local.replace(microsecond=int(f"{fraction:0<6.6}"))
     minutes = moment.offset_minutes if moment.offset_minutes is not None else parse_offset(offset)
-    return replace(moment, local=local, offset_minutes=minutes)
+    return Moment(local, minutes, factory=moment.factory)
+
+
+def parse_day(stamp: str) -> datetime | None:
+    """Midnight of a day such as ``2018:07:25`` (GPSDateStamp); None if there is no such day."""
+    match = _DAY.match(stamp)
+    moment = _moment(*map(int, match.groups())) if match else None
+    return moment.local if moment else None
 
 
 def parse_offset(words: str) -> int | None:
@@ -73,19 +80,19 @@ def parse_offset(words: str) -> int | None:
     return -minutes if match[1] in ("-", "−") else minutes
 
 
-def parse_name(name: bytes, *, latest: datetime) -> Moment | None:
+def parse_name(name: bytes, *, latest: Callable[[], datetime]) -> Moment | None:
     """The time in a file's name: ``IMG_20210614_103100``, ``2021-06-14 10.31.00``,
-    ``IMG-20210614-WA0001`` (day only). Years before 1990 and times after ``latest`` are numbers
-    that only look like dates."""
+    ``IMG-20210614-WA0001`` (day only). Years before 1990 and times after ``latest()`` are
+    numbers that only look like dates."""
     for match in _NAME_STAMP.finditer(name):
         year, _, month, day, hour, _, minute, second, millis, half = match.groups()
         clock = (int(hour), int(minute), int(second or 0)) if hour else None
         if clock and half:
             clock = (clock[0] % 12 + (12 if half in b"Pp" else 0), *clock[1:])
         moment = _moment(int(year), int(month), int(day), *(clock or ()))
-        if moment and moment.local.year >= 1990 and moment.local <= latest:
+        if moment and moment.local.year >= 1990 and moment.local <= latest():
             extra = timedelta(milliseconds=int(millis or 0))
-            return replace(moment, local=moment.local + extra, day_only=clock is None)
+            return Moment(moment.local + extra, day_only=clock is None, factory=moment.factory)
     return None
 
 
@@ -96,7 +103,7 @@ def _loose(stamp: str) -> Moment | None:
     year, month, day, hour, minute, second, fraction, half, offset = match.groups()
     if hour is None:
         moment = _moment(int(year), int(month), int(day))
-        return moment and replace(moment, day_only=True)
+        return moment and Moment(moment.local, day_only=True, factory=moment.factory)
     hours = int(hour)
     if half and 1 <= hours <= 12:
         hours = hours % 12 + (12 if half in "Pp" or half.upper() == "PM" else 0)
@@ -104,7 +111,7 @@ def _loose(stamp: str) -> Moment | None:
     if moment is None:
         return None
     local = moment.local.replace(microsecond=int(f"{fraction or '0':0<6.6}"))
-    return replace(moment, local=local, offset_minutes=parse_offset(offset) if offset else None)
+    return Moment(local, parse_offset(offset) if offset else None, factory=moment.factory)
 
 
 def _moment(

@@ -27,8 +27,15 @@ _WANTED: Final = frozenset(
 _CONTAINERS: Final = frozenset(f"{_RDF} {name}" for name in ("Alt", "Bag", "Seq", "li"))
 
 
+_LOCAL: Final = tuple((name, name.partition(":")[2].encode()) for name in _WANTED)
+
+
 class _Refused(Exception):
     """The packet holds what no XMP needs (a DTD)."""
+
+
+class _Done(Exception):
+    """All that the packet can have was found; packets of editors may be long."""
 
 
 def parse_xmp(packet: bytes) -> tuple[dict[str, str], bool]:
@@ -39,11 +46,14 @@ def parse_xmp(packet: bytes) -> tuple[dict[str, str], bool]:
     start = packet.find(b"<")
     if start < 0 or len(packet) > _MAX_PACKET:
         return {}, False
-    if start and packet[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        start = 0  # UTF-16: keep the byte order mark
-    collector = _Collector()
+    wide = b"\0" in packet[:8]  # UTF-16 or UTF-32: keep the byte order mark
+    start = 0 if wide else start
+    there = {name for name, local in _LOCAL if wide or local in packet}
+    collector = _Collector(there)
     try:
         collector.parser.Parse(packet[start:].rstrip(b"\0 \r\n\t"), True)
+    except _Done:
+        return collector.found, True
     except (expat.ExpatError, _Refused, ValueError, LookupError):
         return collector.found, False
     return collector.found, True
@@ -52,54 +62,57 @@ def parse_xmp(packet: bytes) -> tuple[dict[str, str], bool]:
 class _Collector:
     """Keeps attributes and simple elements of the outermost ``rdf:Description`` nodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, expected: set[str]) -> None:
         self.found: dict[str, str] = {}
-        self._path: list[str] = []
-        self._name = ""
+        self._expected = expected
         self._depth = 0
+        self._inside_rdf = 0  # depth of rdf:RDF
+        self._inside = 0  # depth of the description that is being read
+        self._name = ""  # of the wanted property that is being read
         self._text: list[str] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
         self.parser.StartDoctypeDeclHandler = self._refuse
 
     def _refuse(self, *_: object) -> None:
         raise _Refused
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        path = self._path
-        parent = path[-1] if path else ""
-        outermost = name == f"{_RDF} Description" and parent == f"{_RDF} RDF"
-        path.append(name)
-        if outermost:
-            self._depth = len(path)
+        self._depth = depth = self._depth + 1
+        inside = self._inside
+        if inside:
+            if depth == inside + 1 and (short := _short(name)) in _WANTED:
+                self._name = short
+                self._text = []
+                self.parser.CharacterDataHandler = self._text.append
+            elif self._name and name not in _CONTAINERS:
+                self._name = ""  # a structure: its parts are no values
+        elif name == _RDF + " RDF":
+            self._inside_rdf = depth
+        elif name == _RDF + " Description" and depth == self._inside_rdf + 1:
+            self._inside = depth
             for key, value in attributes.items():
                 self._keep(_short(key), value)
-        elif self._depth and len(path) == self._depth + 1:
-            self._name = _short(name)
-            self._text = []
-        elif self._name and name not in _CONTAINERS:
-            self._name = ""  # a structure: its parts are no values
 
-    def _characters(self, data: str) -> None:
-        if self._name:
-            self._text.append(data)
-
-    def _end(self, name: str) -> None:
-        path = self._path
-        if self._depth and len(path) == self._depth + 1 and self._name:
+    def _end(self, _: str) -> None:
+        depth = self._depth
+        self._depth = depth - 1
+        if depth == self._inside:
+            self._inside = 0
+        elif self._name and depth == self._inside + 1:
             self._keep(self._name, "".join(self._text))
             self._name = ""
-        if len(path) == self._depth:
-            self._depth = 0
-        path.pop()
+            self.parser.CharacterDataHandler = None
 
     def _keep(self, name: str, value: str) -> None:
         value = value.strip()
         if name in _WANTED and value:
             self.found.setdefault(name, value)
+            self._expected.discard(name)
+            if not self._expected:
+                raise _Done
 
 
 def _short(name: str) -> str:

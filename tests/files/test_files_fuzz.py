@@ -22,9 +22,9 @@ def test_two_thousand_mutations_raise_only_photo_errors(shared: Path, tmp_path: 
     gradient().save(made / "progressive.jpg", progressive=True)
     target = tmp_path / "broken"
     target.mkdir()
+    folders = [shared / "data/exif", shared / "data/odd"]
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", DRIVER, target, made]
-        + [shared / "data/exif", shared / "data/odd"],
+        [sys.executable, "-X", "faulthandler", DRIVER, target, made, *folders],
         capture_output=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         timeout=300,
