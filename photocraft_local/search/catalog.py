@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from photocraft_local.errors import UnknownPhoto
 from photocraft_local.files.flags import FLAGS
 from photocraft_local.library.columns import LibraryColumns
+from photocraft_local.search.expression.common import parse_common
+from photocraft_local.search.expression.context import Context, PlaceLookup
 from photocraft_local.search.expression.errors import did_you_mean
-from photocraft_local.search.expression.functions import Context, PlaceLookup
 from photocraft_local.search.expression.parser import parse
 from photocraft_local.search.expression.rows import rows_where
-from photocraft_local.search.selection import Selection
+from photocraft_local.search.selection import Named, Selection
 from photocraft_local.search.sorted_columns import SortedColumns
 
 __all__ = ["Catalog", "PlaceLookup", "Selection"]
@@ -35,6 +36,7 @@ class Catalog:
         self._uids = columns.uid
         self.generation = columns.generation
         self.columns = SortedColumns(columns)
+        self._context = Context()
         self._flags: Collection[str] = FLAGS.keys() | set(columns.flag_names)
 
     @classmethod
@@ -52,21 +54,23 @@ class Catalog:
         Place names go to ``places``; "today" and "yesterday" to ``today``. Raises
         FilterSyntaxError with position and hint, PlaceNotFound.
         """
-        context = Context(today or date.today(), places, self._near_points, self._flags)
-        node = parse(expression, context)
-        rows = rows_where(node, self.columns)
-        return Selection(self, rows, lambda: (node.text(), node.notes()))
+        context = self._context
+        if context.given_today != today or context.places is not places:
+            context = Context(today, places, self._near_points, self._flags)
+            self._context = context
+        node = parse_common(expression, context) or parse(expression, context)
+        return Selection(self, rows_where(node, self.columns), node)
 
     def everything(self) -> Selection:
-        return Selection(self, np.arange(len(self)), lambda: ("all photos", []))
+        return Selection(self, np.arange(len(self)), Named("all photos"))
 
     def nothing(self) -> Selection:
-        return Selection(self, np.arange(0), lambda: ("no photo", []))
+        return Selection(self, np.arange(0), Named("no photo"))
 
     def selection_of(self, uids: Iterable[str], name: str = "") -> Selection:
         """A set of given photos; ``name`` is how its echo calls it. Raises UnknownPhoto."""
         rows = np.unique(self.rows_of(uids))
-        return Selection(self, rows, lambda: (name or f"{len(rows)} given photos", []))
+        return Selection(self, rows, Named(name or f"{len(rows)} given photos"))
 
     def photo_ids_of(self, uids: Iterable[str]) -> list[int]:
         """Database keys, in the order of the UIDs. Raises UnknownPhoto."""

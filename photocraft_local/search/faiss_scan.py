@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import sys
+import threading
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from photocraft_local.errors import MissingExtraError
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.ranking import BestRows
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +28,11 @@ Engine = Literal["faiss", "numpy"]
 # elements (65k × 512) on, a NumPy scan takes 10 ms more than FAISS's, and a process that
 # searches such a library has other costs of that size anyway.
 _FAISS_FROM_ELEMENTS = 1 << 25
-_GATHER_ROWS = 1 << 14
+# Share of rows from which a scan with one bit test a row beats gathering the rows that pass. A
+# random row costs a cache miss and a copy, a scan reads in order: at 1M × 512 they meet at 2 to
+# 3 %, at 100k × 512 at 3 % (benchmarks/filtered_search.py prints the sweep).
+SCAN_FROM = 0.03
+_GATHER_ELEMENTS = 1 << 20  # 2 MiB of halves at a time: the copy is still in the L2 cache
 
 
 def choose_engine(wanted: str, num_elements: int) -> tuple[Engine, str]:
@@ -37,6 +45,8 @@ def choose_engine(wanted: str, num_elements: int) -> tuple[Engine, str]:
         choice = "faiss", "asked for"
     elif wanted == "numpy":
         choice = "numpy", "asked for"
+    elif "faiss" in sys.modules:
+        choice = "faiss", "FAISS is loaded already"
     elif num_elements < _FAISS_FROM_ELEMENTS:
         choice = "numpy", "a library of this size is scanned faster than FAISS is imported"
     elif present:
@@ -60,30 +70,39 @@ class FaissScan:
         self._whole = self._view(self._store)
         row = np.dtype((np.void, self._store.strides[0]))
         self._raw = self._store.view(row)[:, 0]
+        self._own = threading.local()
 
-    def top_k(
-        self, queries: Singles, k: int, rows: Rows, *, scan_from: float
-    ) -> tuple[Singles, Rows]:
+    def top_k(self, queries: Singles, k: int, rows: Rows) -> tuple[Singles, Rows]:
         """Scores and rows (b, k), best first, among ``rows`` (ascending, at least k)."""
         if len(rows) == len(self._store):
             return self._search(self._whole, queries, k)
-        if len(rows) >= scan_from * len(self._store):
+        if len(rows) >= SCAN_FROM * len(self._store):
             return self._search(self._whole, queries, k, self._bitmap(rows))
         return self._gathered(queries, k, rows)
 
     def _gathered(self, queries: Singles, k: int, rows: Rows) -> tuple[Singles, Rows]:
-        found = []
-        for at in range(0, len(rows), _GATHER_ROWS):
-            chosen = rows[at : at + _GATHER_ROWS]
-            part = np.take(self._raw, chosen).view(np.float16).reshape(len(chosen), -1)
-            scores, best = self._search(self._view(part), queries, min(k, len(chosen)))
-            found.append((scores, chosen[best]))
-        if len(found) == 1:
-            return found[0]
-        scores = np.concatenate([one for one, _ in found], axis=1)
-        places = np.concatenate([one for _, one in found], axis=1)
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(scores, order, 1), np.take_along_axis(places, order, 1)
+        buffer, index = self._gatherer()
+        best = BestRows(len(queries), k)
+        for at in range(0, len(rows), len(buffer)):
+            chosen = rows[at : at + len(buffer)]
+            # mode="clip" writes straight into the buffer; the default checks through a copy.
+            self._raw.take(chosen, out=buffer[: len(chosen)], mode="clip")
+            index.ntotal = len(chosen)
+            scores, places = self._search(index, queries, min(k, len(chosen)))
+            if len(chosen) == len(rows):
+                return scores, chosen[places]
+            best.add_each(scores, chosen[places])
+        return best.sorted()
+
+    def _gatherer(self) -> tuple[NDArray[np.void], Any]:
+        """A buffer for gathered rows and an index over it, for the calling thread only."""
+        if not hasattr(self._own, "gatherer"):
+            size = max(1, _GATHER_ELEMENTS // self._store.shape[1])
+            buffer = np.empty(size, self._raw.dtype)
+            halves = buffer.view(np.float16).reshape(size, -1)
+            self._own.gatherer = (buffer, self._view(halves))
+        gatherer: tuple[NDArray[np.void], Any] = self._own.gatherer
+        return gatherer
 
     def _view(self, rows: Halves) -> Any:
         """An index whose codes are the given rows themselves; they must outlive it."""

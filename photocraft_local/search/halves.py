@@ -39,21 +39,22 @@ class HalfProducts:
         self._wide = np.empty((self._block, dim), np.int32)
         self._singles = self._wide.view(np.float32)
 
-    def of_range(self, queries: Singles, start: int, stop: int, out: Singles) -> None:
-        """``out[i, j] = queries[i] · row[start + j]``; queries (b, dim), out (b, stop - start)."""
-        for at in range(start, stop, self._block):
-            end = min(at + self._block, stop)
-            block = self._widened(self._bits[at:end])
-            _products(queries, block, out[:, at - start : end - start])
-
     def of_rows(self, queries: Singles, rows: Rows, out: Singles) -> None:
-        """``out[i, j] = queries[i] · row[rows[j]]``; rows must be in range."""
+        """``out[i, j] = queries[i] · row[rows[j]]``: queries (b, dim), rows (m,) in range, out
+        (b, m)."""
         for at in range(0, len(rows), self._block):
             chosen = rows[at : at + self._block]
-            gathered = self._gathered[: len(chosen)]
-            # mode="clip" writes straight into the buffer; the default checks through a copy.
-            np.take(self._bits, chosen, axis=0, out=gathered, mode="clip")
-            _products(queries, self._widened(gathered), out[:, at : at + len(chosen)])
+            _products(queries, self._widened(self._fetched(chosen)), out[:, at : at + len(chosen)])
+
+    def _fetched(self, rows: Rows) -> NDArray[np.int16]:
+        """The rows' bits; a run of rows is read where it lies."""
+        first = int(rows[0])
+        if int(rows[-1]) - first + 1 == len(rows) and (rows[1:] > rows[:-1]).all():
+            return self._bits[first : first + len(rows)]
+        gathered = self._gathered[: len(rows)]
+        # mode="clip" writes straight into the buffer; the default checks through a copy.
+        np.take(self._bits, rows, axis=0, out=gathered, mode="clip")
+        return gathered
 
     def _widened(self, block: NDArray[np.int16]) -> Singles:
         wide, singles = self._wide[: len(block)], self._singles[: len(block)]

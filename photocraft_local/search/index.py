@@ -18,12 +18,6 @@ from photocraft_local.search.ranking import BestRows
 
 Ids = NDArray[np.int64]
 
-# Share of rows from which scanning all of them and dropping the rest beats gathering the chosen
-# ones, measured on 1M × 512 (benchmarks/filtered_search.py prints the sweep). FAISS skips a row
-# by one bit test, so at one query its scan wins early; in a batch every widened row is multiplied
-# with every query, while gathering adds only a seventh to it.
-SCAN_FROM_ONE = 0.30
-SCAN_FROM_BATCH = 0.85
 # FAISS scores one query at 0.2 ns an element; widening costs 0.6 once and serves all queries.
 _FAISS_UP_TO = 3  # queries
 _PANEL_SCORES = 1 << 20  # float32 scores held at once: 4 MiB
@@ -113,7 +107,7 @@ class ExactIndex:
             shape = (len(queries), k)
             return TopK(np.empty(shape, np.int64), np.empty(shape, np.float32))
         if self.engine == "faiss" and len(queries) <= _FAISS_UP_TO:
-            scores, best = self._scan().top_k(queries, k, rows, scan_from=SCAN_FROM_ONE)
+            scores, best = self._scan().top_k(queries, k, rows)
         else:
             scores, best = self._panels(queries, k, rows)
         return TopK(self._ids[best], scores)
@@ -124,12 +118,13 @@ class ExactIndex:
         matrix = self._checked(queries)
         rows = self._live if photo_ids is None else self._live_rows(photo_ids)
         known = rows >= 0
+        kernel = HalfProducts(self._store)
         if known.all():
             result = np.empty((len(matrix), len(rows)), np.float32)
-            self._products(matrix, rows, result)
+            kernel.of_rows(matrix, rows, result)
         else:
             found = np.empty((len(matrix), int(known.sum())), np.float32)
-            self._products(matrix, rows[known], found)
+            kernel.of_rows(matrix, rows[known], found)
             result = np.full((len(matrix), len(rows)), np.nan, np.float32)
             result[:, known] = found
         return result[0] if np.ndim(queries) == 1 else result
@@ -179,39 +174,21 @@ class ExactIndex:
             self._faiss = FaissScan(self._store)
         return self._faiss
 
-    def _products(self, queries: Singles, rows: Rows, out: Singles) -> None:
-        kernel = HalfProducts(self._store)
-        if _contiguous(rows):
-            start = int(rows[0]) if len(rows) else 0
-            kernel.of_range(queries, start, start + len(rows), out)
-        else:
-            kernel.of_rows(queries, rows, out)
-
     def _panels(self, queries: Singles, k: int, rows: Rows) -> tuple[Singles, Rows]:
-        """Top k of a batch: widen, multiply, keep the best, a few MiB of scores at a time."""
+        """Top k of a batch: widen, multiply, keep the best, a few MiB of scores at a time.
+
+        The chosen rows are gathered however many pass: that adds a seventh to their cost, and
+        scanning the others too with 64 queries never paid (1M × 512, up to 95 % passing).
+        """
         best = BestRows(len(queries), k)
         kernel = HalfProducts(self._store)
         width = max(256, _PANEL_SCORES // len(queries))
-        panel = np.empty((len(queries), min(width, len(self._ids))), np.float32)
-        scan = len(rows) >= SCAN_FROM_BATCH * len(self._ids)
-        if not scan and not _contiguous(rows):
-            for at in range(0, len(rows), width):
-                chosen = rows[at : at + width]
-                kernel.of_rows(queries, chosen, panel[:, : len(chosen)])
-                best.add(panel[:, : len(chosen)], chosen)
-            return best.sorted()
-        start, stop = int(rows[0]), int(rows[-1]) + 1
-        passing = np.zeros(stop - start, np.bool_)
-        passing[rows - start] = True
-        for at in range(start, stop, width):
-            end = min(at + width, stop)
-            part = panel[:, : end - at]
-            kernel.of_range(queries, at, end, part)
-            inside = passing[at - start : end - start]
-            if inside.all():
-                best.add(part, np.arange(at, end))
-            else:
-                best.add(part[:, inside], at + np.flatnonzero(inside))
+        panel = np.empty((len(queries), min(width, len(rows))), np.float32)
+        for at in range(0, len(rows), width):
+            chosen = rows[at : at + width]
+            part = panel[:, : len(chosen)]
+            kernel.of_rows(queries, chosen, part)
+            best.add(part, chosen)
         return best.sorted()
 
 
@@ -244,10 +221,3 @@ class _RowLookup:
             return np.full(len(photo_ids), -1, np.intp)
         at = np.searchsorted(ids, photo_ids, side="right") - 1
         return np.where((at >= 0) & (ids[at] == photo_ids), order[at], -1)
-
-
-def _contiguous(rows: Rows) -> bool:
-    # The ends alone do not tell: photos in order of time have their rows in any order.
-    return len(rows) == 0 or (
-        int(rows[-1]) - int(rows[0]) + 1 == len(rows) and bool((np.diff(rows) == 1).all())
-    )

@@ -27,6 +27,13 @@ class BestRows:
         else:
             self._add_better(scores, rows)
 
+    def add_each(self, scores: Singles, rows: Rows) -> None:
+        """As ``add``, where each query has columns of its own: both (b, m)."""
+        self._keep(
+            np.concatenate([self._scores, scores], axis=1),
+            np.concatenate([self._rows, rows], axis=1),
+        )
+
     def sorted(self) -> tuple[Singles, Rows]:
         """Scores and rows (b, ≤ k), best first; among equal scores the lower row is first."""
         by_row = np.argsort(self._rows, axis=1)
@@ -39,9 +46,9 @@ class BestRows:
         )
 
     def _add_all(self, scores: Singles, rows: Rows) -> None:
-        scores = np.concatenate([self._scores, scores], axis=1)
-        many = np.broadcast_to(rows, (len(scores), len(rows)))
-        rows = np.concatenate([self._rows, many], axis=1)
+        self.add_each(scores, np.broadcast_to(rows, scores.shape))
+
+    def _keep(self, scores: Singles, rows: Rows) -> None:
         if scores.shape[1] > self._k:
             best = np.argpartition(scores, -self._k, axis=1)[:, -self._k :]
             scores = np.take_along_axis(scores, best, axis=1)

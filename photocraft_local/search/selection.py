@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,40 @@ from photocraft_local.errors import UsageError
 if TYPE_CHECKING:
     from photocraft_local.search.catalog import Catalog
 
-Describe = Callable[[], tuple[str, list[str]]]  # the filter's text, and notes on its names
+
+class Description(Protocol):
+    """What a selection is: the tree of a filter, a name, or two selections joined."""
+
+    def text(self) -> str: ...
+
+    def notes(self) -> list[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A set that no filter made."""
+
+    name: str
+
+    def text(self) -> str:
+        return self.name
+
+    def notes(self) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    one: Description
+    word: str
+    other: Description
+
+    def text(self) -> str:
+        return f"({self.one.text()}) {self.word} ({self.other.text()})"
+
+    def notes(self) -> list[str]:
+        return self.one.notes() + self.other.notes()
+
 
 _UNITS = {"day": "D", "month": "M", "year": "Y"}
 
@@ -24,28 +58,22 @@ class Selection:
     ``echo`` is the normalised filter that ran, with what its place names were taken to mean.
     """
 
-    __slots__ = ("_describe", "_description", "catalog", "rows")
+    __slots__ = ("catalog", "description", "rows")
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        rows: NDArray[np.intp],
-        describe: Callable[[], tuple[str, list[str]]],
-    ) -> None:
+    def __init__(self, catalog: Catalog, rows: NDArray[np.intp], description: Description) -> None:
         self.catalog = catalog
         self.rows = rows
-        self._describe = describe
-        self._description: tuple[str, list[str]] | None = None
+        self.description = description
 
     @property
     def expression(self) -> str:
         """The filter in words of the filter language where it came from one."""
-        return self._described()[0]
+        return self.description.text()
 
     @property
     def notes(self) -> list[str]:
         """What names in the filter were taken to mean: ``place("Lisbon") → Lisbon, Portugal …``"""
-        return list(dict.fromkeys(self._described()[1]))
+        return list(dict.fromkeys(self.description.notes()))
 
     @property
     def echo(self) -> str:
@@ -106,16 +134,8 @@ class Selection:
         undated = len(self.rows) - len(dated)
         return [*bars, ("no date", undated)] if undated else bars
 
-    def _described(self) -> tuple[str, list[str]]:
-        if self._description is None:
-            self._description = self._describe()
-        return self._description
-
     def _joined(self, rows: NDArray[np.intp], word: str, other: Selection) -> Selection:
-        def describe() -> tuple[str, list[str]]:
-            return f"({self.expression}) {word} ({other.expression})", self.notes + other.notes
-
-        return Selection(self.catalog, rows, describe)
+        return Selection(self.catalog, rows, _Joined(self.description, word, other.description))
 
     def _check(self, other: Selection) -> None:
         if self.catalog is not other.catalog:

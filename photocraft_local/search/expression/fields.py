@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import date
 
+from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.dates import literal_interval, year_interval
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals, interval
@@ -43,13 +43,13 @@ class TimeField:
     name: str
     days_only: bool
 
-    def compare(self, operator: str, value: Value, today: date) -> Node:
+    def compare(self, operator: str, value: Value, context: Context) -> Node:
         if type(value) is not str:
             raise Mistake(
                 f"{self.name} is compared with a date in quotes, not {value!r}",
                 f'write {self.name} {operator} "2021-06-14", or use the fields year, month, day',
             )
-        bounds = literal_interval(value, today, days_only=self.days_only)
+        bounds = literal_interval(value, context, self.days_only)
         node = Within("time", compared(bounds, operator))
         return node.negated() if operator == "!=" else node
 
@@ -64,7 +64,7 @@ class NumberField:
     words: tuple[str, ...] = ()
     hint: str = ""
 
-    def compare(self, operator: str, value: Value, today: date) -> Node:
+    def compare(self, operator: str, value: Value, context: Context) -> Node:
         number = self._number(value)
         whole = math.ceil(number)
         bounds = (whole, whole + (whole == number))
@@ -108,7 +108,7 @@ class TextField:
     name: str
     contains: bool = False
 
-    def compare(self, operator: str, value: Value, today: date) -> Node:
+    def compare(self, operator: str, value: Value, context: Context) -> Node:
         if operator in ORDERINGS:
             raise Mistake(
                 f"{self.name} is a text and has no order", f"use == or in with {self.name}"
@@ -129,7 +129,7 @@ class FactField:
     def alone(self) -> Node:
         return Has(self.name.removeprefix("has_"))
 
-    def compare(self, operator: str, value: Value, today: date) -> Node:
+    def compare(self, operator: str, value: Value, context: Context) -> Node:
         if type(value) is not bool or operator in ORDERINGS:
             raise Mistake(f"{self.name} is true or false", f"write {self.name} or not {self.name}")
         node = self.alone()

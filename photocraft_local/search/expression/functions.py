@@ -1,62 +1,20 @@
 """The functions of the filter language: near(), place(), box(), match_address(), flag().
 
-Each checks its arguments and gives a leaf of the tree. Names of places go to a ``PlaceLookup``.
+Each checks its arguments and gives a leaf of the tree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from datetime import date
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
 
-from photocraft_local.errors import PlaceNotFound
-from photocraft_local.places.areas import Area
+from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.fields import Value
 from photocraft_local.search.expression.nodes import Flagged, InArea, InBox, Near, Node, Words
 
 NEAR_KM = 10.0  # near("…") without a distance, beyond the place's own radius
 _POINT = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d*)?)\s*[,;\s]\s*([+-]?\d{1,3}(?:\.\d*)?)\s*")
-
-
-class PlaceLookup(Protocol):
-    """Names → areas, the likeliest first; places.Gazetteer is one."""
-
-    def find(self, name: str, *, near_points: Any = None) -> list[Area]: ...
-
-    def suggest(self, name: str, *, limit: int = 3) -> list[str]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the meaning of an expression depends on besides its text."""
-
-    today: date
-    places: PlaceLookup | None = None
-    near_points: Callable[[], Any] = field(default=lambda: None)  # (n, 2) degrees, or None
-    flags: Collection[str] = ()
-
-    def area(self, name: str) -> Area:
-        """The likeliest area of that name. Raises PlaceNotFound."""
-        if not name.strip():
-            raise Mistake("the name of the place is empty")
-        if self.places is None:
-            raise PlaceNotFound(
-                f"the place {name!r} cannot be looked up: no gazetteer is at hand",
-                hint='give coordinates: near("38.72,-9.14", 10) or box(38.6, -9.3, 38.8, -9.0)',
-            )
-        areas = self.places.find(name, near_points=self.near_points())
-        if not areas:
-            near = self.places.suggest(name)
-            raise PlaceNotFound(
-                f"no place named {name!r} is known",
-                hint=f"did you mean {' or '.join(near)}?"
-                if near
-                else 'try a larger place near it, or coordinates: near("38.72,-9.14", 10)',
-            )
-        return areas[0]
 
 
 def near(arguments: Sequence[Value], context: Context) -> Node:
@@ -71,7 +29,7 @@ def near(arguments: Sequence[Value], context: Context) -> Node:
         latitude, longitude = _degrees(float(point[1]), float(point[2]))
         name, meant, radius = "", "", 0.0
     else:
-        area = context.area(values[0])
+        area = context.area(values[0], town=True)
         if area.kind in ("country", "region"):
             raise Mistake(
                 f"{values[0]!r} is a {area.kind}; near() takes a town or coordinates",
@@ -139,13 +97,14 @@ def _one_text(function: str, arguments: Sequence[Value]) -> str:
 def _number(value: Value) -> float:
     if isinstance(value, (bool, str)):
         raise Mistake(f"{value!r} is not a number")
-    return value
+    return float(value)
 
 
 def _degrees(latitude: Value, longitude: Value) -> tuple[float, float]:
-    lat, lon = _number(latitude), _number(longitude)
-    if -90 <= lat <= 90 and -180 <= lon <= 180:
-        return float(lat), float(lon)
-    if -90 <= lat <= 90:
-        raise Mistake(f"there is no longitude {lon:g}", "it goes from -180 to 180; latitude first")
-    raise Mistake(f"there is no latitude {lat:g}", "it goes from -90 to 90 and comes first")
+    if isinstance(latitude, str) or isinstance(longitude, str):
+        raise Mistake(f"{latitude!r}, {longitude!r} are not two numbers")
+    if not -90 <= latitude <= 90:
+        raise Mistake(f"there is no latitude {latitude:g}", "it goes from -90 to 90, comes first")
+    if not -180 <= longitude <= 180:
+        raise Mistake(f"there is no longitude {longitude:g}", "it goes from -180 to 180")
+    return float(latitude), float(longitude)

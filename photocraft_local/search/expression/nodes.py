@@ -231,24 +231,30 @@ Node = Union[Leaf, And, Or]  # noqa: UP007 (And and Or name it before it is comp
 
 def conjoin(parts: list[Node]) -> Node:
     """AND of the parts: flat, intervals of one field intersected, time first."""
-    if len(parts) == 1:
-        return parts[0]
-    ranges: dict[str, Intervals] = {}
+    ranges: dict[str, Within] = {}
     rest: list[Node] = []
     for part in parts:
-        for one in part.parts if type(part) is And else (part,):
-            if type(one) is Within:
-                known = ranges.get(one.field)
-                ranges[one.field] = (
-                    one.intervals if known is None else intersection(known, one.intervals)
-                )
-            else:
-                rest.append(one)
-    merged: list[Node] = [Within(field, intervals) for field, intervals in ranges.items()]
-    if len(merged) > 1:
-        merged.sort(key=lambda node: type(node) is Within and node.field != "time")
-    merged += rest
+        if isinstance(part, Within):
+            _intersect(ranges, part)
+        elif isinstance(part, And):
+            for one in part.parts:
+                if isinstance(one, Within):
+                    _intersect(ranges, one)
+                else:
+                    rest.append(one)
+        else:
+            rest.append(part)
+    merged: list[Node] = [*ranges.values(), *rest]
+    if len(ranges) > 1 and "time" in ranges:
+        merged.sort(key=lambda node: node is not ranges["time"])
     return merged[0] if len(merged) == 1 else And(tuple(merged))
+
+
+def _intersect(ranges: dict[str, Within], node: Within) -> None:
+    field = node.field
+    if field in ranges:
+        node = Within(field, intersection(ranges[field].intervals, node.intervals))
+    ranges[field] = node
 
 
 def disjoin(parts: list[Node]) -> Node:

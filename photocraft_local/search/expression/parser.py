@@ -6,9 +6,11 @@ All mistakes leave as FilterSyntaxError with the character they stand at and a w
 from __future__ import annotations
 
 import math
+import re
 from typing import NoReturn
 
 from photocraft_local.errors import FilterSyntaxError
+from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.fields import (
     FIELDS,
@@ -17,7 +19,7 @@ from photocraft_local.search.expression.fields import (
     TextField,
     Value,
 )
-from photocraft_local.search.expression.functions import FUNCTIONS, Context
+from photocraft_local.search.expression.functions import FUNCTIONS
 from photocraft_local.search.expression.nodes import Node, Words, conjoin, disjoin
 from photocraft_local.search.expression.tokens import position_of, tokens_of, unquoted
 
@@ -26,7 +28,13 @@ MAX_VALUES = 2_000
 
 _MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMPARISONS = frozenset({*_MIRRORED, "in", "not"})
+_VALUES = (str, int, float)
+_QUOTES = frozenset("\"'")
+_OPENERS = frozenset({"not", "("})
+_SIGNS = frozenset("+-")
+_LONGEST_NUMBER = 24  # characters
 _STARTS_NUMBER = frozenset("0123456789.-+")
+_DATE = re.compile(r"\d{4}-\d\d?(-|$)", re.ASCII)
 _INSTEAD = {
     "=": "write == to compare",
     "&": "write and",
@@ -66,74 +74,76 @@ class _Parser:
         self.depth = 0
 
     def disjunction(self) -> Node:
-        parts = [self.conjunction()]
+        node = self.conjunction()
+        if self.tokens[self.at] != "or":
+            return node
+        parts = [node]
         while self.tokens[self.at] == "or":
             self.at += 1
             parts.append(self.conjunction())
         return disjoin(parts)
 
     def conjunction(self) -> Node:
-        parts = [self.negation()]
-        while self.tokens[self.at] == "and":
+        tokens = self.tokens
+        parts: list[Node] = []
+        while True:
+            word = tokens[self.at]
+            parts.append(self.negation(word) if word in _OPENERS else self.condition(word))
+            if tokens[self.at] != "and":
+                return parts[0] if len(parts) == 1 else conjoin(parts)
             self.at += 1
-            parts.append(self.negation())
-        return conjoin(parts)
 
-    def negation(self) -> Node:
-        word = self.tokens[self.at]
-        if word != "not" and word != "(":
-            return self.condition()
-        self.at += 1
+    def negation(self, word: str) -> Node:
+        """``not …`` or ``( … )``."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.at -= 1
             self.fail(f"the filter is nested more than {MAX_DEPTH} deep", hint="simplify it")
-        if word == "not":
-            node = self.negation().negated()
-        else:
+        self.at += 1
+        if word == "(":
             node = self.disjunction()
             self.expect(")")
+        else:
+            word = self.tokens[self.at]
+            inner = self.negation(word) if word in _OPENERS else self.condition(word)
+            node = inner.negated()
         self.depth -= 1
         return node
 
-    def condition(self) -> Node:
+    def condition(self, token: str) -> Node:
         """A function, a field that is a condition by itself, or a chain of comparisons."""
-        start = self.at
-        token = self.tokens[start]
         if token in FUNCTIONS:
             return self.call(token)
-        left = self.operand()
-        if self.tokens[self.at] not in _COMPARISONS:
+        tokens, start = self.tokens, self.at
+        left = self.operand(token)
+        operator = tokens[self.at]
+        if operator not in _COMPARISONS:
             return self.alone(left, start)
         parts: list[Node] = []
-        while (operator := self.tokens[self.at]) in _COMPARISONS:
+        while operator in _COMPARISONS:
             where = self.at
-            self.at += 1
+            self.at = where + 1
             if operator == "in" or operator == "not":
                 parts.append(self.membership(left, where, start))
                 break
-            right_at = self.at
-            right = self.operand()
+            start = where + 1
+            right = self.operand(tokens[start])
             parts.append(self.comparison(left, operator, right, where))
-            left, start = right, right_at
-        return conjoin(parts)
+            left, operator = right, tokens[self.at]
+        return parts[0] if len(parts) == 1 else conjoin(parts)
 
     def comparison(
         self, left: Field | Value, operator: str, right: Field | Value, where: int
     ) -> Node:
-        if isinstance(right, (str, int, float)):
-            field, value = left, right
-        else:
-            field, value = right, left  # type: ignore[assignment]
-            operator = _MIRRORED[operator]
-        if isinstance(field, (str, int, float)):
-            self.fail("two constants are compared", where, hint="compare a field with a value")
-        if not isinstance(value, (str, int, float)):
-            self.fail("two fields are compared", where, hint="compare a field with a value")
+        value_at = where + 1
+        if not isinstance(right, _VALUES):
+            left, right, operator, value_at = right, left, _MIRRORED[operator], where - 1
         try:
-            return field.compare(operator, value, self.context.today)
+            if not isinstance(left, _VALUES) and isinstance(right, _VALUES):
+                return left.compare(operator, right, self.context)
         except Mistake as exc:
-            self.fail(exc.message, where - 1 if value is left else where + 1, exc.hint, exc)
+            self.fail(exc.message, value_at, exc.hint, exc)
+        both = "constants" if isinstance(left, _VALUES) else "fields"
+        return self.fail(f"two {both} are compared", where, "compare a field with a value")
 
     def membership(self, left: Field | Value, where: int, start: int) -> Node:
         negative = self.tokens[where] == "not"
@@ -146,7 +156,7 @@ class _Parser:
             self.at += 1
             node: Node = self.comparison(field, "==", left, start - 1)
             return node.negated() if negative else node
-        if isinstance(left, (str, int, float)):
+        if isinstance(left, _VALUES):
             self.fail("a constant stands before in", start, hint="write field in (value, value)")
         parts = self.values(left)
         if isinstance(left, TextField):
@@ -166,7 +176,7 @@ class _Parser:
         self.at += 1
         while self.tokens[self.at] != closing:
             where = self.at
-            value = self.operand()
+            value = self.operand(self.tokens[where])
             if len(parts) >= MAX_VALUES:
                 self.fail(f"the list has more than {MAX_VALUES} values", where)
             parts.append(self.comparison(field, "==", value, where - 1))
@@ -181,15 +191,15 @@ class _Parser:
 
     def call(self, name: str) -> Node:
         start = self.at
-        self.at += 1
-        self.expect("(")
-        arguments: list[Value] = []
         tokens = self.tokens
+        self.at = start + 1
+        self.expect("(")
         if name == "match_address" and tokens[self.at : self.at + 2] == ["address", ","]:
             self.at += 2
-        while tokens[self.at] != ")":
-            value = self.operand()
-            if not isinstance(value, (str, int, float)):
+        arguments: list[Value] = []
+        while (token := tokens[self.at]) != ")":
+            value = self.operand(token)
+            if not isinstance(value, _VALUES):
                 self.fail(f"{name}() takes values, not fields", self.at - 1)
             arguments.append(value)
             if tokens[self.at] == ",":
@@ -202,45 +212,46 @@ class _Parser:
         except Mistake as exc:
             self.fail(exc.message, start, exc.hint, exc)
 
-    def operand(self) -> Field | Value:
-        token = self.tokens[self.at]
-        field = FIELDS.get(token)
-        if field is not None:
-            self.at += 1
-            return field
+    def operand(self, token: str) -> Field | Value:
+        """The field or value that begins with ``token``, the one at hand."""
         first = token[:1]
-        if first == '"' or first == "'":
-            if len(token) < 2:
+        if first in _QUOTES:
+            if len(token) == 1:
                 self.fail("this text is not closed", hint=f"add {first} at its end")
             self.at += 1
-            return unquoted(token)
-        if first in _STARTS_NUMBER and first:
-            return self.number()
-        if token in _CONSTANTS:
-            self.at += 1
-            return _CONSTANTS[token]
-        return self.fail_unexpected("a field, a function or a value")
-
-    def number(self) -> int | float:
-        sign = 1
-        while (digits := self.tokens[self.at]) in ("-", "+"):
-            sign = -sign if digits == "-" else sign
-            self.at += 1
-        try:
-            if len(digits) > 30 or not digits.isascii():
-                raise ValueError(digits)
-            value: int | float = int(digits) if digits.isdecimal() else float(digits)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or digits[0] not in ".0123456789":
-            self.fail(f"{digits[:30]!r} is not a number", hint="write it as 12 or 12.5")
+            return unquoted(token) if "\\" in token else token[1:-1]
+        if first in _STARTS_NUMBER:
+            return self.number(token)
+        if token not in FIELDS and token not in _CONSTANTS:
+            self.fail_unexpected("a field, a function or a value")
         self.at += 1
-        return sign * value
+        return FIELDS[token] if token in FIELDS else _CONSTANTS[token]
+
+    def number(self, token: str) -> int | float:
+        negative = False
+        while token in _SIGNS:
+            negative ^= token == "-"  # noqa: S105
+            self.at += 1
+            token = self.tokens[self.at]
+        try:
+            if len(token) <= _LONGEST_NUMBER:
+                value = float(token)
+                if math.isfinite(value):
+                    self.at += 1
+                    whole = value.is_integer() and "." not in token
+                    number = int(value) if whole else value
+                    return -number if negative else number
+        except ValueError:
+            pass
+        token = token[:_LONGEST_NUMBER]
+        if _DATE.match(token):
+            self.fail(f"the date {token} stands without quotes", hint=f'write "{token}"')
+        return self.fail(f"{token!r} is not a number", hint="write it as 12 or 12.5")
 
     def alone(self, left: Field | Value, start: int) -> Node:
         if isinstance(left, FactField):
             return left.alone()
-        if isinstance(left, (str, int, float)):
+        if isinstance(left, _VALUES):
             self.fail("a value stands by itself", start, hint=f"compare it: {_example(left)}")
         if self.tokens[self.at] in ("", "and", "or", ")"):
             self.fail(

@@ -8,14 +8,14 @@ known about a photo is neither true nor false (see nodes.py on negation).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.places.distance import Box, box_around, haversine_km
 from photocraft_local.places.keys import fold
-from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals
+from photocraft_local.search.expression.intervals import Intervals
 from photocraft_local.search.expression.nodes import (
     And,
     Flagged,
@@ -30,13 +30,8 @@ from photocraft_local.search.expression.nodes import (
 )
 from photocraft_local.search.sorted_columns import Mask, SortedColumns, WordColumn
 
-
-class Span(NamedTuple):
-    """Rows ``start:stop`` where ``mask`` holds (all of them if it is None); no row outside."""
-
-    start: int
-    stop: int
-    mask: Mask | None
+# Rows ``start:stop`` where the mask holds (all of them if it is None); no row outside.
+Span = tuple[int, int, "Mask | None"]
 
 
 def rows_where(node: Node, columns: SortedColumns) -> NDArray[np.intp]:
@@ -51,57 +46,52 @@ def rows_where(node: Node, columns: SortedColumns) -> NDArray[np.intp]:
 
 def _span(node: Node, columns: SortedColumns, start: int, stop: int) -> Span:
     """The rows of ``start:stop`` where the node is true."""
-    kind = type(node)
-    if kind is And:
-        return _all_of(node, columns, start, stop)  # type: ignore[arg-type]
-    if kind is Within and node.field == "time":  # type: ignore[union-attr]
-        return _between_times(node.intervals, columns, start, stop)  # type: ignore[union-attr]
-    if kind is Or:
-        return _any_of(node, columns, start, stop)  # type: ignore[arg-type]
-    return Span(start, stop, _MASKS[kind](node, columns, slice(start, stop)))
+    if isinstance(node, And):
+        return _all_of(node, columns, start, stop)
+    if isinstance(node, Or):
+        return _any_of(node, columns, start, stop)
+    if isinstance(node, Within) and node.field == "time":
+        return _between_times(node.intervals, columns, start, stop)
+    return start, stop, _MASKS[type(node)](node, columns, slice(start, stop))
 
 
 def _all_of(node: And, columns: SortedColumns, start: int, stop: int) -> Span:
     mask: Mask | None = None
     for part in node.parts:
-        span = _span(part, columns, start, stop)
+        first, last, more = _span(part, columns, start, stop)
         if mask is None:
-            mask = span.mask
+            mask = more
         else:
-            mask = mask[span.start - start : span.stop - start]
-            if span.mask is not None:
-                mask = mask & span.mask
-        start, stop = span.start, span.stop
+            mask = mask[first - start : last - start]
+            if more is not None:
+                mask = mask & more
+        start, stop = first, last
         if start >= stop:
             break
-    return Span(start, stop, mask)
+    return start, stop, mask
 
 
 def _any_of(node: Or, columns: SortedColumns, start: int, stop: int) -> Span:
     mask = np.zeros(stop - start, np.bool_)
     for part in node.parts:
-        span = _span(part, columns, start, stop)
-        inside = slice(span.start - start, span.stop - start)
-        if span.mask is None:
-            mask[inside] = True
+        first, last, more = _span(part, columns, start, stop)
+        if more is None:
+            mask[first - start : last - start] = True
         else:
-            mask[inside] |= span.mask
-    return Span(start, stop, mask)
+            mask[first - start : last - start] |= more
+    return start, stop, mask
 
 
 def _between_times(intervals: Intervals, columns: SortedColumns, start: int, stop: int) -> Span:
     if len(intervals) != 1:
-        spans = [_between_times((one,), columns, start, stop) for one in intervals]
         mask = np.zeros(stop - start, np.bool_)
-        for span in spans:
-            mask[span.start - start : span.stop - start] = True
-        return Span(start, stop, mask)
-    times = columns.times
-    low, high = intervals[0]
-    first = 0 if low <= LOWEST else int(times.searchsorted(low))
-    last = columns.num_dated if high >= HIGHEST else int(times.searchsorted(high))
+        for one in intervals:
+            first, last, _ = _between_times((one,), columns, start, stop)
+            mask[first - start : last - start] = True
+        return start, stop, mask
+    first, last = columns.times.searchsorted(intervals[0]).tolist()
     start = max(start, first)
-    return Span(start, max(start, min(stop, last, columns.num_dated)), None)
+    return start, max(start, min(stop, last, columns.num_dated)), None
 
 
 def _within(node: Within, columns: SortedColumns, rows: slice) -> Mask:

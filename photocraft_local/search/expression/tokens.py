@@ -7,14 +7,10 @@ import re
 from photocraft_local.errors import FilterSyntaxError
 
 MAX_LENGTH = 20_000  # characters
+# A name or a number is any run of word characters, dots and minuses, so that most tokens need
+# one look; what such a run means, and whether it means anything, the parser decides.
 _TOKEN = re.compile(
-    r"""
-    "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'       # text
-    | [^\W\d]\w*                                      # name
-    | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\w*       # number; a glued word is an error later
-    | [=!<>]=                                         # comparison of two characters
-    | \S                                              # everything else: one character
-    """,
+    r"""[\w.\-]+ | "[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*' | [=!<>]= | \S""",
     re.VERBOSE,
 )
 _find_tokens = _TOKEN.findall
