@@ -104,11 +104,8 @@ class Gazetteer:
         the part behind the comma.
         """
         named = self._named(name) or self._named(without_article(name))
-        code = name.strip()
-        if len(code) == 2 and code.isupper():  # an ISO code, not the word "in" or "is"
-            rows = self._rows("SELECT id FROM country WHERE code = ?", (code,))
-            named = [(self._area(COUNTRY, ref), True) for (ref,) in rows] + named
-        return list(dict.fromkeys(area for area, _ in ranking.ranked(named, near_points)))
+        coded = [pair for pair in self._coded(name) if pair[0].kind == "country"]
+        return list(dict.fromkeys(area for area, _ in ranking.ranked(coded + named, near_points)))
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]:
         """Names of well-known areas that are spelt nearly like ``name``, the nearest first."""
@@ -137,7 +134,19 @@ class Gazetteer:
             if rows:
                 return [(self._area(kind, ref), bool(main)) for kind, ref, main in rows]
         head, comma, tail = name.partition(",")
-        return ranking.narrowed(self._named(head), self._named(tail)) if comma else []
+        wholes = self._named(tail) + self._coded(tail) if comma else []
+        return ranking.narrowed(self._named(head), wholes) if wholes else []
+
+    def _coded(self, name: str) -> list[Named]:
+        """The country of an ISO code, the state of a US postal code; capitals only, since "in"
+        and "me" are words."""
+        code = name.strip()
+        if len(code) != 2 or not code.isupper():
+            return []
+        countries = self._rows("SELECT id FROM country WHERE code = ?", (code,))
+        states = self._rows("SELECT id FROM region WHERE code = ?", (f"US.{code}",))
+        pairs = [(COUNTRY, ref) for (ref,) in countries] + [(REGION, ref) for (ref,) in states]
+        return [(self._area(kind, ref), True) for kind, ref in pairs]
 
     def _big(self, kind: int, ref: int) -> bool:
         return kind != CITY or int(self._cities.population[ref]) >= 20_000

@@ -59,6 +59,7 @@ class _Cues:
     weak: bool  # after "of", "and" …
     after: bool  # before "trip", a year …
     alone: bool  # nothing follows that it could describe
+    other: bool  # it names something else together with the word behind it
     german: bool
     num_words: int
 
@@ -130,6 +131,8 @@ def _named(
 
 def _accepted(key: str, named: list[Named], cues: _Cues) -> bool:
     classes = _classes()
+    if cues.other:
+        return False
     if key in classes["cued"]:
         return cues.capital and (cues.before or (cues.after and not cues.first))
     if key in classes["capital"]:
@@ -179,6 +182,7 @@ def _cues(text: str, words: list[_Word], at: int, window: list[_Word], trusted: 
         weak=at > 0 and keys[0] in classes["weak"],
         after=behind[:4].isdigit() or following in classes["after"],
         alone=not behind[:1].isalpha() or following in classes["small"],
+        other=behind[:1].isalpha() and following in classes["notafter"],
         german=any(word.key in classes["german"] for word in words),
         num_words=len(window),
     )

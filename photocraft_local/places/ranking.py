@@ -17,7 +17,7 @@ from photocraft_local.places.distance import box_around, haversine_km
 Named = tuple[Area, bool]  # the area; whether the name is its main one
 
 ALIAS_WEIGHT = 0.4  # another name counts less than the main one
-_NAMESAKE_SHARE = 0.1  # a city with this share of its region's people is meant before the region
+_NAMESAKE_SHARE = 0.1  # a city with this share of a region's people is meant before the region
 _AROUND = 1.5  # photos count as an area's up to this many radii from its centre
 
 
@@ -30,7 +30,7 @@ def ranked(named: Sequence[Named], near_points: npt.ArrayLike | None = None) -> 
     def order(pair: Named) -> tuple[bool, bool, float]:
         area, main = pair
         weight = area.population * (1.0 if main else ALIAS_WEIGHT)
-        if area.kind == "region" and any(_is_capital_of(city, area) for city in cities):
+        if area.kind == "region" and any(_is_meant_before(city, area) for city in cities):
             weight *= _NAMESAKE_SHARE / 2
         return _holds_any(area, points), area.kind == "country" and main, weight
 
@@ -65,8 +65,9 @@ def closest(key: str, known: Sequence[tuple[str, Area]], limit: int) -> list[str
     return sorted(scores, key=lambda name: scores[name], reverse=True)[:limit]
 
 
-def _is_capital_of(city: Area, region: Area) -> bool:
-    return lies_in(city, region) and city.population >= _NAMESAKE_SHARE * region.population
+def _is_meant_before(city: Area, region: Area) -> bool:
+    same_country = city.country_code == region.country_code
+    return same_country and city.population >= _NAMESAKE_SHARE * region.population
 
 
 def _holds_any(area: Area, points: npt.NDArray[np.float64] | None) -> bool:

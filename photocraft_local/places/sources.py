@@ -7,10 +7,10 @@ file is built. Knows nothing of that file.
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,8 @@ def versions() -> dict[str, str]:
     for package in _PACKAGES:
         if find_spec(package) is None:
             raise MissingExtraError(package, "cpu", "building the gazetteer")
+    from importlib import metadata  # slow to import, and needed only for a build
+
     return {package: metadata.version(package) for package in _PACKAGES}
 
 
@@ -140,6 +142,14 @@ def read_table(name: str) -> list[list[str]]:
     """Rows of one of our own tab-separated tables; ``#`` starts a comment line."""
     lines = (_DATA / name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if line.strip() and not line.startswith("#")]
+
+
+def tables_digest() -> str:
+    """A short hash of our own tables: a file built from others is out of date."""
+    digest = hashlib.sha256()
+    for name in ("cities.tsv", "countries.tsv", "regions.tsv", "spots.tsv"):
+        digest.update((_DATA / name).read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _split(names: str) -> tuple[str, ...]:

@@ -165,6 +165,10 @@ FOUND = [
     ("Washington DC", "Washington", "city", "US"),
     ("Paris", "Paris", "city", "FR"),
     ("Paris, Texas", "Paris", "city", "US"),
+    ("Cambridge, MA", "Cambridge", "city", "US"),
+    ("Washington", "Washington", "city", "US"),
+    ("Buenos Aires", "Buenos Aires", "city", "AR"),
+    ("Rio", "Rio de Janeiro", "city", "BR"),
     ("Portland, Maine", "Portland", "city", "US"),
     ("Valencia, Spain", "Valencia", "city", "ES"),
     # regions

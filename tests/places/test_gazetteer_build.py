@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -68,6 +70,19 @@ def test_opening_and_the_first_answer_cost_little(shared_cache: Path) -> None:
     with Gazetteer.open(shared_cache) as gazetteer:
         assert time.process_time() - start < 0.05
         assert gazetteer.find("Lisbon")
+
+
+def test_a_file_of_older_tables_is_not_used(shared_cache: Path, tmp_path: Path) -> None:
+    old = gazetteer_path(tmp_path)
+    shutil.copy(ensure_built(shared_cache), old)
+    with contextlib.closing(sqlite3.connect(old)) as db, db:
+        db.execute("UPDATE meta SET value = '2-older' WHERE key = 'format'")
+    steps: list[str] = []
+    ensure_built(tmp_path, lambda what, share: steps.append(what))
+    assert steps[-1] == "gazetteer ready"
+    steps.clear()
+    ensure_built(tmp_path, lambda what, share: steps.append(what))
+    assert steps == []
 
 
 def test_an_existing_file_needs_no_source_packages(
