@@ -132,5 +132,4 @@ def _keyed(rows: Iterable[tuple[int, str]]) -> tuple[NDArray[np.int32], tuple[st
 
 def _openable(database: Database, offline_roots: AbstractSet[int]) -> NDArray[np.int64]:
     roots = sorted(offline_roots)
-    rows = database.rows(f"{_OPENABLE} ({','.join('?' * len(roots))})", roots)
-    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+    return database.integers(f"{_OPENABLE} ({','.join('?' * len(roots))})", roots)

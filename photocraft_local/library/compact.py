@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from photocraft_local.errors import UsageError
 from photocraft_local.library.schema import FileState, PhotoState, Role
 from photocraft_local.records import path_text
@@ -44,8 +42,7 @@ def compact(library: Library) -> Compacted:
             database.execute_many("DELETE FROM photos WHERE photo_id = ?", ids)
         for _, uid in gone:
             library.crops.remove_files(uid)
-        rows = library.database.rows("SELECT photo_id FROM photos")
-        keep = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        keep = library.database.integers("SELECT photo_id FROM photos")
         stores = [RowStore.open(folder) for folder in library.space_folders()]
         vectors = sum(store.compact(keep) for store in stores)
         library.database.vacuum()

@@ -22,6 +22,7 @@ from photocraft_local.storage.database import Database
 
 _TRIP_GAPS = 12  # pauses: 36 h at the default event gap of 3 h
 _HOME_GAPS = 10  # jumps: 50 km at the default event gap of 5 km
+_PIECE = 1024  # rows written with one statement
 _HOME_CELL_DEGREES = 0.25
 _HOME_DAYS = 10
 _HOME_SHARE = 0.25
@@ -61,34 +62,32 @@ def segment(
 def update_events(database: Database, *, gap_hours: float, gap_km: float) -> int:
     """Segment all present photos anew, inside the caller's transaction; writes only rows that
     differ and returns their number."""
-    rows = database.rows(
-        "SELECT photo_id, ifnull(taken_seconds, 0), latitude, longitude, event_id, trip_id,"
-        " state != ? OR taken_seconds IS NULL FROM photos ORDER BY taken_seconds, photo_id",
-        (int(PhotoState.PRESENT),),
+    present = int(PhotoState.PRESENT)
+    database.execute(
+        "UPDATE photos SET event_id = NULL, trip_id = NULL"
+        " WHERE event_id IS NOT NULL AND (state != ? OR taken_seconds IS NULL)",
+        (present,),
     )
-    if not rows:
-        return 0
-    table = np.array(rows, np.float64)  # exact: ids and seconds are far below 2**53
-    old = np.where(np.isnan(table[:, 4:6]), -1, table[:, 4:6]).astype(np.int64)
-    new = np.full_like(old, -1)
-    timed = table[:, 6] == 0
-    ids = table[:, 0].astype(np.int64)
-    found = segment(
-        table[timed, 1].astype(np.int64),
-        table[timed, 2],
-        table[timed, 3],
-        gap_hours=gap_hours,
-        gap_km=gap_km,
+    pieces = database.pieces(
+        "SELECT taken_seconds, photo_id, latitude, longitude, ifnull(event_id, -1),"
+        " ifnull(trip_id, -1) FROM photos WHERE state = ? AND taken_seconds IS NOT NULL",
+        (present,),
     )
-    new[timed, 0] = _smallest(found.event, ids[timed])
-    new[timed, 1] = _smallest(found.trip, ids[timed])
-    differ = np.flatnonzero((new != old).any(axis=1))
-    changes = np.column_stack([new[differ], ids[differ]]).tolist()
-    database.execute_many(
-        "UPDATE photos SET event_id = nullif(?, -1), trip_id = nullif(?, -1) WHERE photo_id = ?",
-        changes,
-    )
-    return len(changes)
+    # Exact as float64: ids and seconds are far below 2**53.
+    table = np.concatenate([np.empty((0, 6)), *(np.array(piece, np.float64) for piece in pieces)])
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    seconds, ids = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+    found = segment(seconds, table[:, 2], table[:, 3], gap_hours=gap_hours, gap_km=gap_km)
+    new = np.column_stack([_smallest(found.event, ids), _smallest(found.trip, ids)])
+    differ = np.flatnonzero((new != table[:, 4:6]).any(axis=1))
+    for start in range(0, len(differ), _PIECE):
+        rows = differ[start : start + _PIECE]
+        database.execute_many(
+            "UPDATE photos SET event_id = nullif(?, -1), trip_id = nullif(?, -1)"
+            " WHERE photo_id = ?",
+            np.column_stack([new[rows], ids[rows]]).tolist(),
+        )
+    return len(differ)
 
 
 def read_events(database: Database) -> list[Event]:

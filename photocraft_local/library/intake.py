@@ -10,6 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from photocraft_local.files.walk import FoundFile
+from photocraft_local.library.comparing import (
+    is_recorded,
+    is_same_companion,
+    is_unchanged,
+    sidecar_differs,
+)
 from photocraft_local.library.inspect import Inspected, Refused
 from photocraft_local.library.ledger import KnownFile, Ledger
 from photocraft_local.library.library import Library
@@ -17,7 +23,8 @@ from photocraft_local.library.pairs import Group
 from photocraft_local.library.progress import Progress
 from photocraft_local.library.report import SyncReport
 from photocraft_local.library.roots import Scope, signed
-from photocraft_local.library.schema import FileState, PhotoState, Role
+from photocraft_local.library.schema import FileState, Role
+from photocraft_local.library.tally import Tally
 from photocraft_local.records import Skipped
 
 _BATCH = 64  # new files that are read and committed together
@@ -26,7 +33,7 @@ Read = Callable[[Iterable[Group]], Iterable[Inspected | Refused]]
 
 
 class Intake:
-    """Writes of one scope. ``extra_paths`` are photos that were found under a further path."""
+    """Writes of one scope."""
 
     def __init__(
         self, library: Library, scope: Scope, read: Read, report: SyncReport, progress: Progress
@@ -34,8 +41,6 @@ class Intake:
         self.scope = scope
         self.num_files = 0
         self.num_known = 0
-        self.extra_paths: set[int] = set()
-        self.lost: set[int] = set()
         self.unreadable_folders: list[bytes] = []
         self.devices: set[int] = set()  # as recorded last time, of rows that were seen
         self.devices_back: set[int] = set()  # the same of rows that were offline
@@ -43,6 +48,7 @@ class Intake:
         self._seen = bytearray()
         self._library = library
         self._ledger = Ledger(library.database, library.flags)
+        self.tally = Tally(self._ledger, report)
         self._read = read
         self._report = report
         self._progress = progress
@@ -77,7 +83,7 @@ class Intake:
             if skip.reason == "unreadable":
                 self._report.unreadable += 1
                 self.unreadable_folders.append(skip.path + b"/")
-        stale = [skip for skip in refused if not _is_recorded(skip, known.get(skip.path))]
+        stale = [skip for skip in refused if not is_recorded(skip, known.get(skip.path))]
         for skip in refused:
             if skip not in stale:
                 self._see(known[skip.path].file_id)
@@ -95,7 +101,7 @@ class Intake:
         renumbered: list[tuple[int, int]] = []
         for group in groups:
             row = known.get(group.lead.path)
-            if row is None or not _is_unchanged(group, row):
+            if row is None or not is_unchanged(group, row):
                 work.append(group)
                 continue
             self._see(row.file_id)
@@ -122,7 +128,7 @@ class Intake:
             self._ledger.set_device(renumbered)
             self._ledger.set_file_state((row.file_id for row in back), FileState.PRESENT)
             for row in back:
-                self._bring_back(row.photo_id)
+                self.tally.bring_back(row.photo_id)
 
     def _take_new(self, batch: list[Group], known: dict[bytes, KnownFile]) -> None:
         results = list(self._read(batch))
@@ -134,7 +140,7 @@ class Intake:
                 else:
                     self._put_photo(result, row)
                 if row is not None and row.photo_id is not None:
-                    self._leave(row.photo_id)
+                    self.tally.leave(row.photo_id)
         self._num_read += len(batch)
         self._progress("read", self._num_read, None)
 
@@ -156,12 +162,12 @@ class Intake:
         photo = self._ledger.photo_of(found.digest)
         if photo is None:
             photo_id = self._ledger.add_photo(found)
-            self._count_new(row)
+            self.tally.count_new(row)
         else:
             photo_id = photo.photo_id
-            self._count_known(photo_id, photo.state, found, row)
+            self.tally.count_known(photo_id, photo.state, found, row)
             sidecar_changed = (
-                row is not None and row.photo_id == photo_id and _sidecar_differs(found.group, row)
+                row is not None and row.photo_id == photo_id and sidecar_differs(found.group, row)
             )
             blank = (found.metadata.taken and not photo.has_time) or (
                 found.metadata.location and not photo.has_position
@@ -169,45 +175,6 @@ class Intake:
             if sidecar_changed or blank:
                 self._ledger.describe(photo_id, found.metadata)
         self._see(self._ledger.put_photo_file(self.scope.root_id, found, photo_id))
-
-    def _count_new(self, row: KnownFile | None) -> None:
-        self._report.added += 1
-        if row is not None and row.role == Role.PHOTO:
-            self._report.changed += 1
-            self._report.added -= 1
-
-    def _count_known(
-        self, photo_id: int, state: int, found: Inspected, row: KnownFile | None
-    ) -> None:
-        report = self._report
-        if row is not None and row.photo_id == photo_id and row.role == Role.PHOTO:
-            if _sidecar_differs(found.group, row):
-                report.changed += 1
-            else:
-                report.unchanged += 1  # touched, or copied over itself
-        elif row is not None and row.role == Role.PHOTO:
-            report.changed += 1
-        elif state == PhotoState.PRESENT:
-            self.extra_paths.add(photo_id)
-        if state == PhotoState.MISSING:
-            self._bring_back(photo_id)
-
-    def _bring_back(self, photo_id: int | None) -> None:
-        """A photo that was missing is present again; counted as a move if this sync lost it."""
-        if photo_id is None or not self._ledger.restore_if_missing(photo_id):
-            return
-        if photo_id in self.lost:
-            self.lost.discard(photo_id)
-            self._report.moved += 1
-            self._report.missing -= 1
-        else:
-            self._report.restored += 1
-
-    def _leave(self, photo_id: int) -> None:
-        """A path no longer holds this photo; perhaps no path does."""
-        if self._ledger.lose_if_gone(photo_id):
-            self.lost.add(photo_id)
-            self._report.missing += 1
 
     # --- companions and refused files
 
@@ -223,7 +190,7 @@ class Intake:
                 row = known.get(file.path)
                 if photo_id is None:
                     alone.append(Group(file))
-                elif row is not None and _is_same_companion(file, row, photo_id):
+                elif row is not None and is_same_companion(file, row, photo_id):
                     self._report.companions += 1
                     self._report.unchanged += 1
                     self._see(row.file_id)
@@ -240,7 +207,7 @@ class Intake:
         self._report.companions += 1
         self._see(self._ledger.put_companion(self.scope.root_id, file, photo_id))
         if row is not None and row.role == Role.PHOTO and row.photo_id is not None:
-            self._leave(row.photo_id)
+            self.tally.leave(row.photo_id)
 
     def _refuse_one(self, skip: Skipped, row: KnownFile | None) -> None:
         """A known photo that cannot be looked at is not gone: its content may be as it was."""
@@ -251,44 +218,10 @@ class Intake:
         file = FoundFile(skip.path, self.scope.root, 0, 0, 0, 0, "photo")
         self._see(self._ledger.put_skipped(self.scope.root_id, file, skip.reason, skip.message))
         if row is not None and row.photo_id is not None:
-            self._leave(row.photo_id)
+            self.tally.leave(row.photo_id)
 
     def _see(self, file_id: int) -> None:
         if file_id >= len(self._seen):
             self._seen.extend(bytes(max(file_id + 1, 2 * len(self._seen)) - len(self._seen)))
         self.num_seen += not self._seen[file_id]
         self._seen[file_id] = 1
-
-
-def _is_unchanged(group: Group, row: KnownFile) -> bool:
-    lead = group.lead
-    return (
-        row.size == lead.size
-        and row.mtime_ns == lead.mtime_ns
-        and row.role != Role.COMPANION
-        and not _sidecar_differs(group, row)
-    )
-
-
-def _sidecar_differs(group: Group, row: KnownFile) -> bool:
-    sidecar = group.sidecar
-    if sidecar is None:
-        return row.sidecar is not None
-    return row.role == Role.PHOTO and (row.sidecar, row.sidecar_mtime_ns) != (
-        sidecar.path,
-        sidecar.mtime_ns,
-    )
-
-
-def _is_same_companion(file: FoundFile, row: KnownFile, photo_id: int) -> bool:
-    return (row.role, row.state, row.photo_id, row.size, row.mtime_ns) == (
-        Role.COMPANION,
-        FileState.PRESENT,
-        photo_id,
-        file.size,
-        file.mtime_ns,
-    )
-
-
-def _is_recorded(skip: Skipped, row: KnownFile | None) -> bool:
-    return row is not None and row.role == Role.SKIPPED and row.state == FileState.PRESENT

@@ -7,7 +7,6 @@ knows nothing of what vectors mean, of search or of models.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +15,11 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from photocraft_local.errors import LibraryNotFound, UnknownPhoto, UsageError
+from photocraft_local.errors import UnknownPhoto
 from photocraft_local.library import compact, events, forget, status
 from photocraft_local.library.columns import LibraryColumns, read_columns
 from photocraft_local.library.crops import Box, Crop, CropStore
+from photocraft_local.library.folder import DATABASE, LOCK, prepare_folder
 from photocraft_local.library.names import FlagTable
 from photocraft_local.library.rows import PhotoReader
 from photocraft_local.library.schema import MIGRATIONS, PhotoState
@@ -30,7 +30,7 @@ from photocraft_local.storage.database import Database
 from photocraft_local.storage.faults import mapped
 from photocraft_local.storage.lock import WriteLock
 
-_DATABASE = "library.db"
+_SHORTEST_BUSY_SECONDS = 1.0  # other processes' transactions are shorter
 _PRESENT = int(PhotoState.PRESENT)
 
 
@@ -46,7 +46,7 @@ class Library:
         self.forget_hooks: list[Callable[[forget.Forgotten], None]] = []
         """Called for each forgotten photo; must bear being called again after a crash."""
         self._crops = CropStore(database, path / "crops")
-        self._lock = WriteLock(path / "lock")
+        self._lock = WriteLock(path / LOCK)
         self._offline_roots = _offline_roots(database)
 
     @classmethod
@@ -58,8 +58,9 @@ class Library:
         """
         path = path.expanduser().absolute()
         with mapped(path):
-            _prepare_folder(path, create)
-        database = Database.open(path / _DATABASE, MIGRATIONS, create=create)
+            prepare_folder(path, create)
+        busy = max(_SHORTEST_BUSY_SECONDS, settings.lock_wait_seconds)
+        database = Database.open(path / DATABASE, MIGRATIONS, create=create, busy_seconds=busy)
         try:
             return cls(path, database, settings)
         except BaseException:
@@ -121,10 +122,9 @@ class Library:
 
     def present_ids(self) -> NDArray[np.int64]:
         """Ids of all present photos, ascending."""
-        rows = self.database.rows(
+        return self.database.integers(
             f"SELECT photo_id FROM photos WHERE state = {_PRESENT} ORDER BY photo_id"  # noqa: S608
         )
-        return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
     def columns(self) -> LibraryColumns:
         """All present photos as NumPy columns."""
@@ -255,30 +255,3 @@ def _offline_roots(database: Database) -> frozenset[int]:
         for root_id, path, online in rows
         if not online or not Path(os.fsdecode(path)).is_dir()
     )
-
-
-def _prepare_folder(path: Path, create: bool) -> None:
-    """Make or check the folder; never takes over one that holds something else."""
-    database = path / _DATABASE
-    if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is a file, not a library folder", hint="choose another --library")
-    if database.exists():
-        _make_private(path)
-        return
-    if not create:
-        raise LibraryNotFound(
-            f"there is no library in {path}", hint="make one with: photocraft index FOLDER"
-        )
-    if path.is_dir() and any(entry.name != "lock" for entry in path.iterdir()):
-        raise UsageError(
-            f"the folder {path} is not empty and is no library",
-            hint="choose a folder that does not exist yet, or an empty one, with --library",
-        )
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _make_private(path)
-
-
-def _make_private(path: Path) -> None:
-    facts = path.stat()
-    if stat.S_IMODE(facts.st_mode) != 0o700 and facts.st_uid == os.geteuid():
-        path.chmod(0o700)

@@ -39,7 +39,7 @@ class _Row(NamedTuple):
 
 def settle_vanished(library: Library, intakes: Sequence[Intake], report: SyncReport) -> None:
     """Decide on every known file of the walked folders that was not seen."""
-    extra = set[int]().union(*(intake.extra_paths for intake in intakes))
+    extra = set[int]().union(*(intake.tally.extra_paths for intake in intakes))
     moved: set[int] = set()
     for intake in intakes:
         if _saw_all(library, intake):

@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from photocraft_local.errors import LibraryNotFound
 from photocraft_local.storage.faults import corrupt, from_sqlite, mapped
 from photocraft_local.storage.migrations import Migration, migrate
@@ -21,13 +24,13 @@ from photocraft_local.storage.migrations import Migration, migrate
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | dict[str, Any]
 
-_BUSY_SECONDS = 15.0
+_PIECE_ROWS = 1024
 _PRAGMAS = (
     # A vector row that is on disk must never name a photo row that is not: every commit syncs.
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
-    "PRAGMA cache_size = -8192",
+    "PRAGMA cache_size = -2048",
     "PRAGMA temp_store = MEMORY",
 )
 
@@ -42,8 +45,15 @@ class Database:
         self.path = path
 
     @classmethod
-    def open(cls, path: Path, migrations: Sequence[Migration], *, create: bool = False) -> Database:
-        """Open (or create) and migrate.
+    def open(
+        cls,
+        path: Path,
+        migrations: Sequence[Migration],
+        *,
+        create: bool = False,
+        busy_seconds: float = 10.0,
+    ) -> Database:
+        """Open (or create) and migrate; wait ``busy_seconds`` for another's transaction.
 
         Raises LibraryNotFound, LibraryTooNew, LibraryCorrupt, LibraryLocked, StorageFull.
         """
@@ -52,9 +62,9 @@ class Database:
                 if not create:
                     raise LibraryNotFound(f"there is no database {path}")
                 path.touch(mode=0o600)
-            connection = _connect(path)
+            connection = _connect(path, busy_seconds)
             try:
-                _prepare(connection)
+                _prepare(connection, busy_seconds)
                 migrate(connection, migrations, path)
             except BaseException:
                 connection.close()
@@ -72,6 +82,24 @@ class Database:
                 return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.Error as exc:
             raise from_sqlite(exc, self.path) from exc
+
+    def pieces(self, sql: str, parameters: Parameters = ()) -> Iterator[list[Row]]:
+        """The rows of a query some thousand at a time; the query is the only one meanwhile."""
+        try:
+            with self._lock:
+                cursor = self._connection.execute(sql, parameters)
+                while piece := cursor.fetchmany(_PIECE_ROWS):
+                    yield piece
+        except sqlite3.Error as exc:
+            raise from_sqlite(exc, self.path) from exc
+
+    def integers(self, sql: str, parameters: Parameters = ()) -> NDArray[np.int64]:
+        """The first column of a query, without holding its rows."""
+        parts = [
+            np.fromiter((row[0] for row in piece), np.int64, len(piece))
+            for piece in self.pieces(sql, parameters)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
         found = self.rows(sql, parameters)
@@ -155,21 +183,21 @@ class Database:
             raise RuntimeError("a change outside of Database.transaction()")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return sqlite3.connect(
-        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
     )
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    _enter_wal(connection)
+def _prepare(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    _enter_wal(connection, busy_seconds)
     for pragma in _PRAGMAS:
         connection.execute(pragma)
 
 
-def _enter_wal(connection: sqlite3.Connection) -> None:
+def _enter_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
     """The switch to WAL ignores the busy timeout, so two first openers are kept apart here."""
-    deadline = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + busy_seconds
     while True:
         try:
             mode = connection.execute("PRAGMA journal_mode").fetchone()[0]

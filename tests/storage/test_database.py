@@ -17,8 +17,8 @@ from photocraft_local.errors import (
     LibraryTooNew,
     StorageFull,
 )
-from photocraft_local.storage import database as database_module
 from photocraft_local.storage.database import Database
+from photocraft_local.storage.migrations import Migration
 
 
 def m0001_first(connection: sqlite3.Connection) -> None:
@@ -34,8 +34,8 @@ def m0003_fails_half_way(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE things (x)")
 
 
-def opened(path: Path, *migrations: object) -> Database:
-    return Database.open(path, migrations or (m0001_first,), create=True)  # type: ignore[arg-type]
+def opened(path: Path, *migrations: Migration, busy_seconds: float = 10) -> Database:
+    return Database.open(path, migrations or (m0001_first,), create=True, busy_seconds=busy_seconds)
 
 
 def add(database: Database, name: str, data: bytes = b"") -> None:
@@ -148,10 +148,9 @@ def test_a_transaction_is_all_or_nothing_and_nests(tmp_path: Path) -> None:
 
 
 def test_a_reader_is_not_blocked_by_a_writer_and_a_second_writer_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(database_module, "_BUSY_SECONDS", 0.05)
-    writer, other = opened(tmp_path / "a.db"), opened(tmp_path / "a.db")
+    writer, other = opened(tmp_path / "a.db"), opened(tmp_path / "a.db", busy_seconds=0.05)
     with writer.transaction():
         writer.execute("INSERT INTO things (name) VALUES ('x')")
         assert names(other) == []

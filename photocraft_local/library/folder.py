@@ -1,0 +1,39 @@
+"""The library folder itself: mode 0700, and never one that holds something else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from photocraft_local.errors import LibraryNotFound, UsageError
+
+DATABASE = "library.db"
+LOCK = "lock"
+
+
+def prepare_folder(path: Path, create: bool) -> None:
+    """Make or check the folder; never takes over one that holds something else."""
+    database = path / DATABASE
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file, not a library folder", hint="choose another --library")
+    if database.exists():
+        _make_private(path)
+        return
+    if not create:
+        raise LibraryNotFound(
+            f"there is no library in {path}", hint="make one with: photocraft index FOLDER"
+        )
+    if path.is_dir() and any(entry.name != LOCK for entry in path.iterdir()):
+        raise UsageError(
+            f"the folder {path} is not empty and is no library",
+            hint="choose a folder that does not exist yet, or an empty one, with --library",
+        )
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_private(path)
+
+
+def _make_private(path: Path) -> None:
+    facts = path.stat()
+    if stat.S_IMODE(facts.st_mode) != 0o700 and facts.st_uid == os.geteuid():
+        path.chmod(0o700)
