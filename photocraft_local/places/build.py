@@ -27,7 +27,8 @@ def gazetteer_path(cache: Path) -> Path:
 
 
 def ensure_built(cache: Path, progress: Progress | None = None) -> Path:
-    """The gazetteer's file, built first if it is absent, broken or of older tables (about 9 s of CPU).
+    """The gazetteer's file, built first (about 9 s of CPU) if it is absent, broken or of older
+    tables.
 
     Two processes may call it at once: the second waits for the first. Raises MissingExtraError
     if it must be built and a source package is absent, StorageFull if it does not fit.
