@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import TYPE_CHECKING
+from datetime import date
 
-from photocraft_local.errors import TimeWordsError, UsageError
-
-if TYPE_CHECKING:
-    from photocraft_local.timelang import When
+from photocraft_local.errors import UsageError
 
 WHERE = "--where"
 
@@ -36,13 +32,15 @@ class Filters:
 
         Raises TimeWordsError or UsageError.
         """
+        from photocraft_local.timelang import parse_when
+
         parts = {}
         if self.after is not None:
-            parts["--after"] = f'time >= "{_start(self.after, "--after", today)}"'
+            parts["--after"] = f'time >= "{_start(self.after, today)}"'
         if self.before is not None:
-            parts["--before"] = f'time < "{_start(self.before, "--before", today)}"'
+            parts["--before"] = f'time < "{_start(self.before, today)}"'
         if self.when is not None:
-            parts["--when"] = _when(self.when, today).to_expression()
+            parts["--when"] = parse_when(self.when, today=today).to_expression()
         if self.near is not None:
             radius = "" if self.km is None else f", {self.km!r}"
             parts["--near"] = f"near({_quoted(self.near)}{radius})"
@@ -57,25 +55,10 @@ class Filters:
         return parts
 
 
-def _start(words: str, option: str, today: date) -> str:
-    when = _when(words, today)
-    if not _one_moment(when):
-        raise TimeWordsError(
-            f"{option} {words!r} has no single start",
-            hint="give a date, a month or a year, e.g. 2021-06; for words like this use --when",
-        )
-    return when.intervals[0][0].isoformat()
+def _start(words: str, today: date) -> str:
+    from photocraft_local.timelang import parse_bound
 
-
-def _when(words: str, today: date) -> When:
-    from photocraft_local.timelang import parse_when
-
-    return parse_when(words, today=today)
-
-
-def _one_moment(when: When) -> bool:
-    masks = (when.months, when.year_days, when.weekdays, when.hours)
-    return len(when.intervals) == 1 and when.intervals[0][0] > datetime.min and not any(masks)
+    return parse_bound(words, today=today)[0].isoformat()
 
 
 def _quoted(text: str) -> str:

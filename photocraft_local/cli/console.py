@@ -41,6 +41,10 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False).replace("\x7f", "\\u007f")
 
 
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # until the process ends
+
+
 class Console:
     """The two output streams of one command."""
 
@@ -54,8 +58,8 @@ class Console:
     ) -> None:
         self.quiet = quiet
         self.debug = debug
-        self._out = stdout or sys.stdout
-        self._err = stderr or sys.stderr
+        self._out = stdout or sys.stdout or _nowhere()  # None: closed by whoever started us
+        self._err = stderr or sys.stderr or _nowhere()
         for stream in (self._out, self._err):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure:  # a terminal that cannot show a letter gets its escape instead

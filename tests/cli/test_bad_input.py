@@ -49,7 +49,7 @@ def library(
         (["search", "red", "--after", "2021-02-30"], "February"),
         (["search", "red", "--when", "32 May 2021"], "May"),
         (["search", "red", "--before", "gibberish"], "gibberish"),
-        (["search", "red", "--after", "weekends"], "no single start"),
+        (["search", "red", "--after", "weekends"], "no single stretch of time"),
         (["search", "red", "--in", "Lissabonn"], "Lissabonn"),
         (["search", "red", "--near", "95,10"], "latitude"),
         (["search", "red", "--near", "Porto", "--km", "-3"], "distance"),
