@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from photocraft_local.files.container import Header
 from photocraft_local.files.source import FileSource
-from photocraft_local.files.tiff import read_directories
+from photocraft_local.files.tiff import Directories, read_directories
 
 _MAX_BYTES: Final = 512 << 20
+_CLOCK_NEVER_SET: Final = 1980  # LibRaw gives 1970 for "not stated"
 
 
 def read_raw(source: FileSource) -> Header:
@@ -23,13 +24,18 @@ def read_raw(source: FileSource) -> Header:
         header.exif = read_directories(source.read)
     except error:
         header.exif = None
-    with_raw = open_raw(source)
+    opened = open_raw(source)
     try:
-        sizes = with_raw.sizes
+        sizes = opened.sizes
         header.width, header.height = int(sizes.width), int(sizes.height)
         header.turned = {0: 1, 3: 3, 5: 8, 6: 6}.get(int(sizes.flip), 1)
+        taken = opened.other.timestamp
     finally:
-        with_raw.close()
+        opened.close()
+    if header.exif is None and taken.year > _CLOCK_NEVER_SET:
+        # Containers other than TIFF (CR3, RAF, …): LibRaw reads the exposure's time from them.
+        stamp = taken.strftime("%Y:%m:%d %H:%M:%S").encode()
+        header.exif = Directories(exif={0x9003: stamp})
     return header
 
 
@@ -40,6 +46,9 @@ def open_raw(source: FileSource) -> Any:
     if source.size > _MAX_BYTES:
         raise source.broken(f"a RAW file of {source.size >> 20} MiB, more than 512")
     try:
-        return rawpy.imread(io.BytesIO(source.read(0, source.size)))
+        try:
+            return rawpy.imread(source.path.decode("utf-8"))  # reads the needed parts only
+        except UnicodeDecodeError:
+            return rawpy.imread(io.BytesIO(source.read(0, source.size)))
     except (rawpy.LibRawError, OSError, ValueError) as exc:
         raise source.broken(f"LibRaw cannot open it ({exc})") from exc

@@ -32,8 +32,9 @@ def _encoded(order: str, value: Field) -> tuple[int, int, bytes]:
         return 3, 1, struct.pack(order + "H", value)
     if isinstance(value, tuple):
         kind, numbers = value
-        code = {3: "H", 4: "I", 8: "h", 9: "i"}[kind]
-        return kind, len(numbers), struct.pack(f"{order}{len(numbers)}{code}", *numbers)
+        code = {1: "B", 3: "H", 4: "I", 8: "h", 9: "i", 10: "i"}[kind]
+        count = len(numbers) // 2 if kind == 10 else len(numbers)
+        return kind, count, struct.pack(f"{order}{len(numbers)}{code}", *numbers)
     flat = [part for pair in value for part in pair]
     return 5, len(value), struct.pack(f"{order}{len(flat)}I", *flat)
 
@@ -116,3 +117,48 @@ DMS = list[Rational]
 
 def dms(degrees: int, minutes: int, hundredths: int) -> DMS:
     return [(degrees, 1), (minutes, 1), (hundredths, 100)]
+
+
+def dng(
+    path: Path, *, orientation: int = 1, preview: Image.Image | None = None, size: int = 64
+) -> bytes:
+    """A digital negative of ``gradient``: a red-green-green-blue mosaic, 4:3, and if wanted a JPEG
+    preview in its first directory. Its path."""
+    width, height = size, size * 3 // 4
+    picture = np.asarray(gradient(width, height)).astype("<u2") * 200
+    mosaic = np.full((height, width), 8000, "<u2")
+    mosaic[0::2, 0::2] = picture[0::2, 0::2, 0]
+    mosaic[0::2, 1::2] = picture[0::2, 1::2, 1]
+    mosaic[1::2, 0::2] = picture[1::2, 0::2, 1]
+    sensor: dict[int, Field] = {
+        0x00FE: (4, [0]), 0x0100: (4, [width]), 0x0101: (4, [height]), 0x0102: 16, 0x0103: 1,
+        0x0106: 32803, 0x0111: (4, [0]), 0x0115: 1, 0x0116: (4, [height]),
+        0x0117: (4, [width * height * 2]), 0x011C: 1, 0x828D: (3, [2, 2]),
+        0x828E: (1, [0, 1, 1, 2]), 0xC61D: (4, [51_000]),
+    }  # fmt: skip
+    common: dict[int, Field] = {
+        0x010F: "Maker", 0x0110: "Model", 0x0112: orientation, 0x0132: "2021:06:14 10:31:00",
+        0xC612: (1, [1, 4, 0, 0]), 0xC614: "Model", 0xC65A: 21, 0xC628: [(1, 1)] * 3,
+        0xC621: (10, [1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1]),
+    }  # fmt: skip
+    buffer = io.BytesIO()
+    if preview is None:
+        first = common | sensor
+        data_at = 8 + len(_directory("<", 8, first))
+        body = _directory("<", 8, first | {0x0111: (4, [data_at])})
+    else:
+        preview.save(buffer, "JPEG", quality=95)
+        first = common | {
+            0x00FE: (4, [1]), 0x0100: (4, [preview.width]), 0x0101: (4, [preview.height]),
+            0x0102: (3, [8, 8, 8]), 0x0103: 7, 0x0106: 6, 0x0111: (4, [0]), 0x0115: 3,
+            0x0116: (4, [preview.height]), 0x0117: (4, [buffer.tell()]), 0x011C: 1,
+            0x014A: (4, [0]),
+        }  # fmt: skip
+        second_at = 8 + len(_directory("<", 8, first))
+        data_at = second_at + len(_directory("<", second_at, sensor))
+        places: dict[int, Field] = {
+            0x0111: (4, [data_at + mosaic.nbytes]), 0x014A: (4, [second_at])
+        }  # fmt: skip
+        body = _directory("<", 8, first | places)
+        body += _directory("<", second_at, sensor | {0x0111: (4, [data_at])})
+    return write(path, b"II*\0\x08\0\0\0" + body + mosaic.tobytes() + buffer.getvalue())
