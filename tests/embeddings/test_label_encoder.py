@@ -183,6 +183,12 @@ def test_derived_files_are_built_once(tmp_path: Path, quick_build: list[Path]) -
     assert [p.name for p in (tmp_path / "cache").iterdir()] == [path.parent.name]
 
 
+def test_preparing_says_whether_it_built(tmp_path: Path, quick_build: list[Path]) -> None:
+    assert LabelEncoder(tmp_path).prepare()
+    assert not LabelEncoder(tmp_path).prepare()
+    assert len(quick_build) == 1
+
+
 @pytest.mark.parametrize("damage", ["lexicon.txt", "manifest.json"])
 def test_a_damaged_derived_file_is_built_anew(
     tmp_path: Path, quick_build: list[Path], damage: str, caplog: pytest.LogCaptureFixture

@@ -37,7 +37,7 @@ from photocraft_local.embeddings.labels.sentences import SentenceModel
 from photocraft_local.embeddings.labels.torch_file import read_state_dict
 from photocraft_local.errors import EncoderError
 
-FORMAT = 1  # rises when the code that makes the files changes what they hold
+FORMAT = 2  # rises when the code that makes the files changes what they hold
 POOLING = Pooling(temperature=1.5, whole_share=0.5, region=2)
 _MANIFEST = "manifest.json"
 _BUILDING = ".labels-"
@@ -74,6 +74,14 @@ class Artefacts:
                 self._build()
             self._checked.add(name)
         return self.folder / name
+
+    def prepare(self) -> bool:
+        """Build what is missing or damaged; True if anything was."""
+        if all(map(self._intact, _FILES)):
+            self._checked.update(_FILES)
+            return False
+        self._build()
+        return True
 
     def arrays(self, name: str) -> dict[str, NDArray[np.float32]]:
         """The arrays of a derived ``.npz`` file by name."""

@@ -55,6 +55,16 @@ class LabelEncoder:
         benchmarks/retrieval.py for what the cut-off lets through."""
         return Calibration(_MEAN, _STD, _CUTOFF, self._texts["background"])
 
+    def prepare(self) -> bool:
+        """Make the derived files if they are not there; some 12 CPU seconds, once. True if they
+        had to be made. The encoder does this by itself when it is first used.
+
+        Raises:
+            MissingExtraError: a package of the ``cpu`` extra is not installed.
+            EncoderError: the derived files cannot be written.
+        """
+        return self._artefacts.prepare()
+
     def encode_images(self, images: Sequence[Pixels]) -> Vectors:
         """Unit vectors (n, 384) of upright pictures of any sizes.
 

@@ -31,7 +31,7 @@ PHRASES = {
     "flat": "a screenshot or document with text",
 }
 _RARE = ("night", "monochrome", "sky", "lawn", "dusk", "flat")
-_WEIGHTS = dict.fromkeys(_RARE, 1.5)  # they say more than one colour among many
+_WEIGHTS = dict.fromkeys(_RARE, 1.5) | {"flat": 4.0}  # they say more than a colour among many
 _BLACK = 25
 _STEP = 4  # every fourth pixel of every fourth row is enough
 _Plane = NDArray[np.float32]
