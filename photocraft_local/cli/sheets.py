@@ -78,7 +78,8 @@ def _paired(photos: Sequence[Photo], captions: Sequence[str]) -> list[tuple[Phot
 def _label(photo: Photo, caption: str) -> str:
     name = path_text(photo.paths[0].rpartition(b"/")[2]) if photo.paths else ""
     first = " ".join(part for part in (photo.uid, caption, name) if part)
-    return f"{first}\n{when_text(photo)}\n{place_text(photo)}"
+    known = [text for text in (when_text(photo), place_text(photo)) if text != "-"]
+    return "\n".join([first, *known])
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
