@@ -36,8 +36,8 @@ class Catalog:
         self._uids = columns.uid
         self.generation = columns.generation
         self.columns = SortedColumns(columns)
-        self._context = Context()
         self._flags: Collection[str] = FLAGS.keys() | set(columns.flag_names)
+        self._context = Context(flags=self._flags, near_points=self._near_points)
 
     @classmethod
     def from_columns(cls, columns: LibraryColumns) -> Catalog:
@@ -56,7 +56,7 @@ class Catalog:
         """
         context = self._context
         if context.given_today != today or context.places is not places:
-            context = Context(today, places, self._near_points, self._flags)
+            context = Context(today, places, self._near_points, self._flags, self.columns.has_word)
             self._context = context
         node = parse_common(expression, context) or parse(expression, context)
         return Selection(self, rows_where(node, self.columns), node)

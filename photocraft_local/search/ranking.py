@@ -46,7 +46,11 @@ class BestRows:
         )
 
     def _add_all(self, scores: Singles, rows: Rows) -> None:
-        self.add_each(scores, np.broadcast_to(rows, scores.shape))
+        if self._scores.shape[1] == 0 and scores.shape[1] > self._k:  # nothing to join it with
+            best = np.argpartition(scores, -self._k, axis=1)[:, -self._k :]
+            self._scores, self._rows = np.take_along_axis(scores, best, axis=1), rows[best]
+        else:
+            self.add_each(scores, np.broadcast_to(rows, scores.shape))
 
     def _keep(self, scores: Singles, rows: Rows) -> None:
         if scores.shape[1] > self._k:

@@ -22,6 +22,13 @@ Integers = NDArray[np.signedinteger[Any]]
 Mask = NDArray[np.bool_]
 
 _DAY = 86_400
+_TABLES = {
+    "city": "cities",
+    "region": "regions",
+    "country": "countries",
+    "country_code": "country_codes",
+    "camera": "cameras",
+}
 _UNDATED = np.iinfo(np.int64).max
 
 
@@ -45,6 +52,7 @@ class SortedColumns:
         times = np.where(columns.local_seconds == NO_TIME, _UNDATED, columns.local_seconds)
         order = np.lexsort((columns.photo_id, times))
         self._columns = columns
+        self._words: dict[str, WordColumn] = {}
         self.order = order
         self.times: Numbers = times[order]
         self.num_dated = int(np.searchsorted(self.times, _UNDATED))
@@ -107,19 +115,35 @@ class SortedColumns:
         starts = self._moments.astype("datetime64[M]").astype("datetime64[D]")
         return self._dated((days - starts).astype(np.int64) + 1)
 
-    @cached_property
-    def words(self) -> dict[str, WordColumn]:
-        """city, region, country, country_code, camera, address"""
-        c = self._columns
-        columns = {
-            "city": WordColumn(c.city[self.order], c.cities),
-            "region": WordColumn(c.region[self.order], c.regions),
-            "country": WordColumn(c.country[self.order], c.countries),
-            "country_code": WordColumn(c.country_code[self.order], c.country_codes),
-            "camera": WordColumn(c.camera[self.order], c.cameras),
-        }
-        columns["address"] = _addresses(columns)
-        return columns
+    def words(self, field: str) -> WordColumn:
+        """city, region, country, country_code, camera, or address: the three places as one."""
+        if field not in self._words:
+            self._words[field] = self._address() if field == "address" else self._column(field)
+        return self._words[field]
+
+    def has_word(self, field: str, word: str) -> bool:
+        """Whether a photo has that city, region, country or camera, however it is spelt."""
+        return fold(word) in self.words(field).folded
+
+    def _column(self, field: str) -> WordColumn:
+        codes: Codes = getattr(self._columns, field)
+        return WordColumn(codes[self.order], getattr(self._columns, _TABLES[field]))
+
+    def _address(self) -> WordColumn:
+        """Each distinct (city, region, country) as one word, fine to coarse, joined by commas."""
+        parts = [self.words(field) for field in ("city", "region", "country")]
+        joined = np.zeros(len(self), np.int64)
+        for part in parts:
+            joined = joined * len(part.words) + part.codes
+        distinct, codes = np.unique(np.append(joined, 0), return_inverse=True)  # 0: no place
+        words = []
+        for key in distinct.tolist():
+            found = []
+            for part in reversed(parts):
+                key, code = divmod(key, len(part.words))
+                found.append(part.words[code])
+            words.append(", ".join(filter(None, reversed(found))))
+        return WordColumn(codes[:-1].astype(np.int32), words)
 
     @cached_property
     def _moments(self) -> NDArray[np.datetime64]:
@@ -135,19 +159,3 @@ class SortedColumns:
     def _known_or_none(self, values: Numbers) -> Numbers:
         values = values[self.order]
         return np.where(values == NO_EVENT, -1, values)
-
-
-def _addresses(columns: dict[str, WordColumn]) -> WordColumn:
-    """Each distinct (city, region, country) as one word, fine to coarse, joined by commas."""
-    parts = [columns[name] for name in ("city", "region", "country")]
-    triples = np.stack([part.codes for part in parts], axis=1) if len(parts[0].codes) else None
-    if triples is None:
-        return WordColumn(np.empty(0, np.int32), ("",))
-    distinct, codes = np.unique(triples, axis=0, return_inverse=True)
-    words = [
-        ", ".join(word for part, code in zip(parts, row, strict=True) if (word := part.words[code]))
-        for row in distinct.tolist()
-    ]
-    if words[0] != "":  # every photo has an address: keep code 0 for "none"
-        words, codes = ["", *words], codes + 1
-    return WordColumn(codes.reshape(-1).astype(np.int32), words)

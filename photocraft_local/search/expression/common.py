@@ -14,7 +14,7 @@ from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.errors import Mistake
 from photocraft_local.search.expression.fields import FIELDS
 from photocraft_local.search.expression.functions import FUNCTIONS
-from photocraft_local.search.expression.nodes import Node, conjoin
+from photocraft_local.search.expression.tree import Node, conjoin
 
 _MAX_LENGTH = 500
 _CONDITION = re.compile(

@@ -22,12 +22,16 @@ class PlaceLookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``near_points`` gives (n, 2) degrees of photos, which tell one Paris from another."""
+    """``near_points`` gives (n, 2) degrees of photos, which tell one Paris from another.
+
+    ``has_word(field, word)``: whether a photo of the library has that city, region or country.
+    """
 
     given_today: date | None = None
     places: PlaceLookup | None = None
     near_points: Callable[[], Any] = field(default=lambda: None)
     flags: Collection[str] = ()
+    has_word: Callable[[str, str], bool] = field(default=lambda field, word: True)
 
     @property
     def today(self) -> date:

@@ -14,7 +14,9 @@ from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.dates import literal_interval, year_interval
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals, interval
-from photocraft_local.search.expression.nodes import Has, Node, Within, Words
+from photocraft_local.search.expression.names import MONTHS, WEEKDAYS
+from photocraft_local.search.expression.nodes import Has, Within, Words
+from photocraft_local.search.expression.tree import Node
 
 Value = str | int | float | bool
 
@@ -117,7 +119,16 @@ class TextField:
             raise Mistake(f"{self.name} is compared with text in quotes, not {value!r}")
         if not value.strip():
             raise Mistake(f"{self.name} is compared with an empty text")
-        return Words(self.name, (value,), self.contains, negative=operator == "!=")
+        return Words(
+            self.name, (value,), self.contains, operator == "!=", self._meant(value, context)
+        )
+
+    def _meant(self, value: str, context: Context) -> tuple[str, ...]:
+        """The library's own names for a place that was named otherwise: Lissabon, PT."""
+        if self.contains or context.places is None or context.has_word(self.name, value):
+            return ()
+        names = [area.name for area in context.places.find(value) if area.kind == self.name]
+        return tuple(name for name in dict.fromkeys(names) if context.has_word(self.name, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +148,6 @@ class FactField:
 
 
 Field = TimeField | NumberField | TextField | FactField
-
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 FIELDS: dict[str, Field] = {
     field.name: field

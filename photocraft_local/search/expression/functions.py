@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.fields import Value
-from photocraft_local.search.expression.nodes import Flagged, InArea, InBox, Near, Node, Words
+from photocraft_local.search.expression.nodes import Flagged, InArea, InBox, Near, Words
+from photocraft_local.search.expression.tree import Node
 
 NEAR_KM = 10.0  # near("…") without a distance, beyond the place's own radius
 _POINT = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d*)?)\s*[,;\s]\s*([+-]?\d{1,3}(?:\.\d*)?)\s*")

@@ -30,12 +30,13 @@ def intersection(one: Intervals, other: Intervals) -> Intervals:
     if len(one) == 1 and len(other) == 1:  # nearly always
         (low, high), (low2, high2) = one[0], other[0]
         return interval(low if low > low2 else low2, high if high < high2 else high2)
-    return complement(union(complement(one), complement(other)))
+    return complement(union(complement(one) + complement(other)))
 
 
-def union(one: Intervals, other: Intervals) -> Intervals:
+def union(intervals: Intervals) -> Intervals:
+    """The same set, whatever order and overlap the intervals come in."""
     merged: list[tuple[int, int]] = []
-    for low, high in sorted(one + other):
+    for low, high in sorted(intervals):
         if merged and low <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:

@@ -1,25 +1,20 @@
-"""The typed tree that a filter becomes. ``negated()`` pushes NOT down to the leaves, ``text()``
-writes the tree back in the filter language, ``notes()`` says what names were taken to mean.
+"""The conditions that a filter is made of, and NOT on each of them.
 
-Knows nothing of photos: rows.py finds the photos that fit.
+``text()`` writes a condition back in the filter language, ``notes()`` says what its names were
+taken to mean. Knows nothing of photos: rows.py finds those that fit.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Union
 
 from photocraft_local.places.areas import Area
 from photocraft_local.search.expression.dates import seconds_text
-from photocraft_local.search.expression.intervals import (
-    HIGHEST,
-    LOWEST,
-    Intervals,
-    complement,
-    intersection,
-    union,
-)
+from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals, complement
+from photocraft_local.search.expression.names import MONTHS, WEEKDAYS
+
+_NAMED = {"month": (1, MONTHS), "weekday": (0, WEEKDAYS)}
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +28,8 @@ class Within:
         return Within(self.field, complement(self.intervals))
 
     def text(self) -> str:
+        if self.field in _NAMED and self.intervals:
+            return self._named_text(*_NAMED[self.field])
         parts = [self._interval_text(low, high) for low, high in self.intervals]
         if not parts:
             return f"{self.field} < {self._value_text(None)}"
@@ -40,6 +37,18 @@ class Within:
 
     def notes(self) -> list[str]:
         return []
+
+    def _named_text(self, first: int, names: tuple[str, ...]) -> str:
+        inside = [
+            json.dumps(name)
+            for value, name in enumerate(names, first)
+            if any(low <= value < high for low, high in self.intervals)
+        ]
+        if not inside:
+            return f"{self.field} < {first}"
+        if len(inside) == 1:
+            return f"{self.field} == {inside[0]}"
+        return f"{self.field} in ({', '.join(inside)})"
 
     def _interval_text(self, low: int, high: int) -> str:
         if low <= LOWEST and high >= HIGHEST:
@@ -58,10 +67,7 @@ class Within:
             return "0" if value is None else str(value)
         try:
             return json.dumps(seconds_text(value)) if value is not None else '"0001"'
-        except (
-            ValueError,
-            OverflowError,
-        ):  # a year beyond the calendar: every photo is on one side
+        except (ValueError, OverflowError):  # beyond the calendar, where no photo is
             return '"0001"' if value is not None and value < 0 else '"9999-12-31T23:59:59"'
 
 
@@ -91,7 +97,8 @@ class Words:
     def notes(self) -> list[str]:
         if not self.meant:
             return []
-        return [f"{', '.join(map(json.dumps, self.values))} → {', '.join(self.meant)}"]
+        asked = ", ".join(json.dumps(value, ensure_ascii=False) for value in self.values)
+        return [f"{self.field} {asked} → {', '.join(self.meant)}"]
 
 
 @dataclass(slots=True, eq=False)
@@ -195,80 +202,4 @@ class Has:
         return []
 
 
-@dataclass(slots=True, eq=False)
-class And:
-    parts: tuple[Node, ...]
-
-    def negated(self) -> Node:
-        return disjoin([part.negated() for part in self.parts])
-
-    def text(self) -> str:
-        return " and ".join(
-            f"({part.text()})" if isinstance(part, Or) else part.text() for part in self.parts
-        )
-
-    def notes(self) -> list[str]:
-        return [note for part in self.parts for note in part.notes()]
-
-
-@dataclass(slots=True, eq=False)
-class Or:
-    parts: tuple[Node, ...]
-
-    def negated(self) -> Node:
-        return conjoin([part.negated() for part in self.parts])
-
-    def text(self) -> str:
-        return " or ".join(part.text() for part in self.parts)
-
-    def notes(self) -> list[str]:
-        return [note for part in self.parts for note in part.notes()]
-
-
 Leaf = Within | Words | Near | InBox | InArea | Flagged | Has
-Node = Union[Leaf, And, Or]  # noqa: UP007 (And and Or name it before it is complete)
-
-
-def conjoin(parts: list[Node]) -> Node:
-    """AND of the parts: flat, intervals of one field intersected, time first."""
-    ranges: dict[str, Within] = {}
-    rest: list[Node] = []
-    for part in parts:
-        if isinstance(part, Within):
-            _intersect(ranges, part)
-        elif isinstance(part, And):
-            for one in part.parts:
-                if isinstance(one, Within):
-                    _intersect(ranges, one)
-                else:
-                    rest.append(one)
-        else:
-            rest.append(part)
-    merged: list[Node] = [*ranges.values(), *rest]
-    if len(ranges) > 1 and "time" in ranges:
-        merged.sort(key=lambda node: node is not ranges["time"])
-    return merged[0] if len(merged) == 1 else And(tuple(merged))
-
-
-def _intersect(ranges: dict[str, Within], node: Within) -> None:
-    field = node.field
-    if field in ranges:
-        node = Within(field, intersection(ranges[field].intervals, node.intervals))
-    ranges[field] = node
-
-
-def disjoin(parts: list[Node]) -> Node:
-    """OR of the parts: flat, intervals of one field joined."""
-    if len(parts) == 1:
-        return parts[0]
-    ranges: dict[str, Intervals] = {}
-    rest: list[Node] = []
-    for part in parts:
-        for one in part.parts if type(part) is Or else (part,):
-            if type(one) is Within:
-                ranges[one.field] = union(ranges.get(one.field, ()), one.intervals)
-            else:
-                rest.append(one)
-    merged: list[Node] = [Within(field, intervals) for field, intervals in ranges.items()]
-    merged += rest
-    return merged[0] if len(merged) == 1 else Or(tuple(merged))

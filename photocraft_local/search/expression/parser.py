@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from photocraft_local.errors import FilterSyntaxError
 from photocraft_local.search.expression.context import Context
-from photocraft_local.search.expression.errors import Mistake, did_you_mean
+from photocraft_local.search.expression.errors import Mistake
 from photocraft_local.search.expression.fields import (
     FIELDS,
     FactField,
@@ -20,8 +20,10 @@ from photocraft_local.search.expression.fields import (
     Value,
 )
 from photocraft_local.search.expression.functions import FUNCTIONS
-from photocraft_local.search.expression.nodes import Node, Words, conjoin, disjoin
+from photocraft_local.search.expression.hints import example_with, unexpected
+from photocraft_local.search.expression.nodes import Words
 from photocraft_local.search.expression.tokens import position_of, tokens_of, unquoted
+from photocraft_local.search.expression.tree import Node, conjoin, disjoin
 
 MAX_DEPTH = 40
 MAX_VALUES = 2_000
@@ -35,20 +37,6 @@ _SIGNS = frozenset("+-")
 _LONGEST_NUMBER = 24  # characters
 _STARTS_NUMBER = frozenset("0123456789.-+")
 _DATE = re.compile(r"\d{4}-\d\d?(-|$)", re.ASCII)
-_INSTEAD = {
-    "=": "write == to compare",
-    "&": "write and",
-    "|": "write or",
-    "!": "write not",
-    "~": "write == ; camera and address match parts of the text by themselves",
-    "AND": "write and",
-    "OR": "write or",
-    "NOT": "write not",
-    "is": "write ==",
-    "like": "write == ; camera and address match parts of the text by themselves",
-    "between": "write low <= field <= high",
-    "None": "write not has_time, not has_gps, not has_place or not has_camera",
-}
 _CONSTANTS = {"True": True, "False": False, "true": True, "false": False}
 
 
@@ -160,8 +148,10 @@ class _Parser:
             self.fail("a constant stands before in", start, hint="write field in (value, value)")
         parts = self.values(left)
         if isinstance(left, TextField):
-            words = tuple(v for part in parts if type(part) is Words for v in part.values)
-            node = Words(left.name, words, left.contains)
+            words = [part for part in parts if isinstance(part, Words)]
+            values = tuple(value for part in words for value in part.values)
+            meant = tuple(name for part in words for name in part.meant)
+            node = Words(left.name, values, left.contains, meant=meant)
         else:
             node = disjoin(parts)
         return node.negated() if negative else node
@@ -252,7 +242,7 @@ class _Parser:
         if isinstance(left, FactField):
             return left.alone()
         if isinstance(left, _VALUES):
-            self.fail("a value stands by itself", start, hint=f"compare it: {_example(left)}")
+            self.fail("a value stands by itself", start, hint=f"compare it: {example_with(left)}")
         if self.tokens[self.at] in ("", "and", "or", ")"):
             self.fail(
                 f"{left.name} stands by itself",
@@ -269,20 +259,7 @@ class _Parser:
     # -- mistakes --------------------------------------------------------------------------
 
     def fail_unexpected(self, wanted: str) -> NoReturn:
-        token = self.tokens[self.at]
-        if not token:
-            self.fail(f"the filter ends where {wanted} should follow", hint="complete it")
-        hint = _INSTEAD.get(token, "")
-        previous = self.tokens[self.at - 1] if self.at else ""
-        if not hint and previous in _INSTEAD and previous not in FIELDS:
-            hint = _INSTEAD[previous]
-        if not hint and (token[0].isalpha() or token[0] == "_"):
-            if self.tokens[self.at + 1 : self.at + 2] == ["("]:
-                self.fail(f"unknown function {token[:60]!r}", hint=did_you_mean(token, FUNCTIONS))
-            known = [*FIELDS, *FUNCTIONS]
-            if "a field" in wanted:
-                self.fail(f"unknown field {token[:60]!r}", hint=_field_hint(token, known))
-        self.fail(f"{token[:60]!r} where {wanted} should stand", hint=hint)
+        self.fail(*unexpected(self.tokens, self.at, wanted))
 
     def fail(
         self,
@@ -295,14 +272,3 @@ class _Parser:
         raise FilterSyntaxError(
             f"filter, character {position + 1}: {message}", position=position, hint=hint
         ) from cause
-
-
-def _field_hint(token: str, known: list[str]) -> str:
-    quoted = f'text stands in quotes: "{token[:60]}"'
-    return did_you_mean(token, known, f"known fields: {', '.join(FIELDS)}; {quoted}")
-
-
-def _example(value: Value) -> str:
-    if isinstance(value, str):
-        return f'city == "{value[:40]}" or place("{value[:40]}")'
-    return f"year == {value!r}"

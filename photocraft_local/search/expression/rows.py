@@ -17,17 +17,15 @@ from photocraft_local.places.distance import Box, box_around, haversine_km
 from photocraft_local.places.keys import fold
 from photocraft_local.search.expression.intervals import Intervals
 from photocraft_local.search.expression.nodes import (
-    And,
     Flagged,
     Has,
     InArea,
     InBox,
     Near,
-    Node,
-    Or,
     Within,
     Words,
 )
+from photocraft_local.search.expression.tree import And, Node, Or
 from photocraft_local.search.sorted_columns import Mask, SortedColumns, WordColumn
 
 # Rows ``start:stop`` where the mask holds (all of them if it is None); no row outside.
@@ -142,17 +140,17 @@ def _in_area(node: InArea, columns: SortedColumns, rows: slice) -> Mask:
     if area.kind in ("city", "point"):
         mask = _within_km(area.latitude, area.longitude, area.radius_km, columns, rows)
         return _other(mask, columns.located[rows]) if node.negative else mask
-    code = columns.words["country_code"]
+    code = columns.words("country_code")
     country = fold(area.country_code)
     mask = _has_code(code, code.codes_where(lambda word: word == country), rows)
     if area.kind == "region":
-        region, wanted = columns.words["region"], fold(area.region or area.name)
+        region, wanted = columns.words("region"), fold(area.region or area.name)
         mask &= _has_code(region, region.codes_where(lambda word: word == wanted), rows)
     return _other(mask, code.codes[rows] > 0) if node.negative else mask
 
 
 def _words(node: Words, columns: SortedColumns, rows: slice) -> Mask:
-    column = columns.words[node.field]
+    column = columns.words(node.field)
     mask = _has_code(column, word_codes(node, column), rows)
     return _other(mask, column.codes[rows] > 0) if node.negative else mask
 
@@ -160,7 +158,7 @@ def _words(node: Words, columns: SortedColumns, rows: slice) -> Mask:
 def word_codes(node: Words, column: WordColumn) -> list[int]:
     """Codes of the words of the column that the condition, taken positively, fits."""
     if not node.contains:
-        wanted = {fold(value) for value in node.values}
+        wanted = {fold(value) for value in (*node.values, *node.meant)}
         return column.codes_where(wanted.__contains__)
     # Each part between commas must stand in the text as a run of whole words.
     texts = [[f" {fold(part)} " for part in value.split(",")] for value in node.values]
@@ -196,7 +194,7 @@ def _has(node: Has, columns: SortedColumns, rows: slice) -> Mask:
         mask = columns.located[rows].copy()
     else:
         name = "country" if node.fact == "place" else node.fact
-        mask = columns.words[name].codes[rows] > 0
+        mask = columns.words(name).codes[rows] > 0
     return ~mask if node.negative else mask
 
 
