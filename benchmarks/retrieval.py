@@ -33,6 +33,7 @@ from photocraft_local.embeddings.space import VectorSpace
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.search.calibration import Background
 from photocraft_local.search.index import ExactIndex
+from photocraft_local.settings import default_cache_path
 
 Vectors = NDArray[np.float32]
 SHARED = Path(
@@ -193,7 +194,7 @@ def read_packages(encoder: Encoder) -> tuple[Vectors, list[Query]]:
 
 def main() -> None:
     options = arguments(__doc__ or "")
-    cache = Path(os.environ.get("PHOTOCRAFT_CACHE") or tempfile.mkdtemp(prefix="photocraft-"))
+    cache = Path(os.environ.get("PHOTOCRAFT_CACHE") or default_cache_path())
     encoder = LabelEncoder(cache)
     print(f"# {machine(['onnxruntime', 'numpy', 'pillow'])}")
     print(f"# {encoder.spec.space_id}, cut-off {encoder.calibration.cutoff}\n")
