@@ -23,7 +23,7 @@ _BLOCK: Final = 8  # outputs of one product; more widens the band and multiplies
 _PRODUCT: Final = 262_144
 _KEPT: Final = 4 << 20  # floats of scratch that a thread keeps
 # Below, Pillow is done before the weights are computed; above, the scratch would be too large.
-_LEAST_PIXELS: Final = 300_000
+_LEAST_PIXELS: Final = 200_000
 _MOST_FLOATS: Final = 16 << 20
 
 
