@@ -15,6 +15,7 @@ from photocraft_local.files.source import FileSource
 _MAX_BOXES: Final = 4096
 _MAX_META: Final = 8 << 20
 _MAX_ITEM: Final = 4 << 20
+_SEQUENCES: Final = frozenset([b"avis", b"msf1", b"hevc", b"hevx"])
 _METADATA_ITEMS: Final = frozenset([b"Exif", b"mime"])
 
 
@@ -42,6 +43,8 @@ def read_bmff(source: FileSource, kind: str) -> Header:
     except IndexError as exc:
         raise source.broken("its boxes end too early") from exc
     header = Header(kind, channels=4)
+    if source.head[8:12] in _SEQUENCES:
+        header.add_flag("animated")
     _size(source, header, meta)
     for item, item_kind in meta.kinds.items():
         if item_kind == b"Exif":

@@ -12,7 +12,7 @@ from typing import Final
 from photocraft_local.files.container import Header
 from photocraft_local.files.source import FileSource
 
-_MAX_BLOCKS: Final = 1000
+_MAX_BLOCKS: Final = 4000
 
 
 def read_gif(source: FileSource) -> Header:
@@ -25,14 +25,29 @@ def read_gif(source: FileSource) -> Header:
     for _ in range(_MAX_BLOCKS):
         start = source.read(position, 2)
         if start[:1] == b",":
-            _first_frame(source, header, source.read(position + 1, 8))
+            rectangle = source.read(position + 1, 9)
+            _first_frame(source, header, rectangle)
+            if _another_frame(source, position + 10, rectangle[8:]):
+                header.add_flag("animated")
             return header
         if start[:1] != b"!" or len(start) < 2:
             break
-        if source.read(position + 2, 12) == b"\x0bNETSCAPE2.0":
-            header.add_flag("animated")
         position = _after_blocks(source, position + 2)
     raise source.broken("a GIF without a frame")
+
+
+def _another_frame(source: FileSource, position: int, packed: bytes) -> bool:
+    """Whether a second frame starts behind the first one's data; a very long one has none."""
+    if not packed:
+        return False
+    colours = 3 << (packed[0] & 7) + 1 if packed[0] & 0x80 else 0
+    position = _after_blocks(source, position + colours + 1)
+    for _ in range(_MAX_BLOCKS):
+        start = source.read(position, 2)
+        if start[:1] != b"!":
+            return start[:1] == b","
+        position = _after_blocks(source, position + 2)
+    return False
 
 
 def _after_blocks(source: FileSource, position: int) -> int:
@@ -47,9 +62,9 @@ def _after_blocks(source: FileSource, position: int) -> int:
 
 
 def _first_frame(source: FileSource, header: Header, rectangle: bytes) -> None:
-    if len(rectangle) < 8:
+    if len(rectangle) < 9:
         raise source.broken("a GIF whose first frame is cut off")
-    left, top, width, height = unpack("<HHHH", rectangle)
+    left, top, width, height = unpack("<HHHH", rectangle[:8])
     if not width or not height:
         raise source.broken("a GIF whose first frame is empty")
     screen = header.width, header.height

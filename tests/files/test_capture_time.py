@@ -240,8 +240,9 @@ def test_takeout_sidecar_gives_time_and_place(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [[], {"photoTakenTime": 5}, {"photoTakenTime": {"timestamp": "x"}}, {"geoData": {"latitude": 1}},
-     {"photoTakenTime": {"timestamp": 10**30}}, {"geoData": {"latitude": "a", "longitude": None}}],
+    [[], {"photoTakenTime": 5}, {"photoTakenTime": {"timestamp": "x"}},
+     {"geoData": {"latitude": 1}}, {"photoTakenTime": {"timestamp": 10**30}},
+     {"geoData": {"latitude": "a", "longitude": None}}],
 )  # fmt: skip
 def test_odd_takeout_files_are_no_error(document: object, tmp_path: Path) -> None:
     path = write(tmp_path / "p.jpg", jpeg())
