@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from photocraft_local.files.iptc import created
 from photocraft_local.files.tiff import Directories, Tags, Value, number, text
 from photocraft_local.files.time_text import Moment, parse_day, parse_name, parse_stamp
 from photocraft_local.places.zones import local_time
@@ -18,7 +19,7 @@ from photocraft_local.records import CaptureTime, GeoPoint
 
 _EXPOSURE_SOURCES: Final = frozenset(
     ["exif:DateTimeOriginal", "xmp:DateTimeOriginal", "xmp:DateCreated", "xmp:CreateDate",
-     "sidecar:DateTimeOriginal", "sidecar:DateCreated", "sidecar:CreateDate",
+     "iptc:DateCreated", "sidecar:DateTimeOriginal", "sidecar:DateCreated", "sidecar:CreateDate",
      "sidecar:photoTakenTime"]
 )  # fmt: skip
 _XMP_TIMES: Final = (
@@ -44,6 +45,7 @@ class TimeEvidence:
     sidecar_utc: datetime | None = None
     point: GeoPoint | None = None
     name: bytes = b""
+    photoshop: bytes = b""
 
 
 _Candidate = tuple[str, Moment, tuple[str, ...]]  # source, moment, flags
@@ -104,6 +106,8 @@ def _candidates(evidence: TimeEvidence, latest: _Clock) -> Iterator[_Candidate]:
     xmp = evidence.xmp()
     if xmp:
         yield from _xmp_fields(xmp, "xmp")
+    if evidence.photoshop and (moment := created(evidence.photoshop)):
+        yield "iptc:DateCreated", moment, ()
     if evidence.sidecar:
         yield from _xmp_fields(evidence.sidecar, "sidecar")
     if evidence.sidecar_utc:

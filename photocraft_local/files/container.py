@@ -23,6 +23,7 @@ class Header:
     turned: int = 0
     exif: Directories | None = None
     xmp: bytes = b""
+    photoshop: bytes = b""  # APP13, which holds IPTC records
     channels: int = 0
     progressive: bool = False
     icc_at: list[tuple[int, int]] = field(default_factory=list)  # (offset, length) of pieces

@@ -13,7 +13,7 @@ from photocraft_local.files.source import FileSource
 _MAX_SEGMENTS: Final = 2000
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _PROGRESSIVE: Final = frozenset([0xC2, 0xC6, 0xCA, 0xCE])
-_TOLD: Final = _FRAMES | {0xE1, 0xE2}
+_TOLD: Final = _FRAMES | {0xE1, 0xE2, 0xED}
 _ALONE: Final = frozenset([*range(0xD0, 0xD9), 0xFF])  # markers without a length
 _WINDOW: Final = 4096
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\0"
@@ -57,7 +57,7 @@ def read_jpeg(source: FileSource) -> Header:
 
 
 def _segment(source: FileSource, header: Header, marker: int, start: int, length: int) -> None:
-    """Take what one frame header, APP1 or APP2 segment says."""
+    """Take what one frame header, APP1, APP2 or APP13 segment says."""
     if marker in _FRAMES:
         frame = source.read(start, 6)
         if len(frame) == 6 and not header.width:
@@ -71,6 +71,8 @@ def _segment(source: FileSource, header: Header, marker: int, start: int, length
             header.add_exif_at(source.read, start, length)
         elif kind == _XMP and not header.xmp:
             header.xmp = source.read(start + len(_XMP), length - len(_XMP))
+    elif marker == 0xED:
+        header.photoshop = header.photoshop or source.read(start, length)
     else:
         kind = source.read(start, 14)
         if kind.startswith(_ICC):

@@ -52,10 +52,12 @@ class _Reading:
             width, height = height, width
         position = self._position()
         exif = header.exif
+        sidecar = self._sidecar
+        name = self._path.rpartition(b"/")[2]
         taken = resolve(
             TimeEvidence(
-                exif, self._xmp_times, self._sidecar.properties, self._sidecar.utc, position.point,
-                self._path.rpartition(b"/")[2],
+                exif, self._xmp_times, sidecar.properties, sidecar.utc, position.point, name,
+                header.photoshop,
             )
         )  # fmt: skip
         comment = exif.exif.get(0x9286) if exif else None

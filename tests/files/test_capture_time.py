@@ -218,6 +218,26 @@ def test_broken_and_hostile_xmp_is_a_flag(tmp_path: Path) -> None:
     assert parse_stamp("2009-09-09T09:09:09") is not None
 
 
+def iptc(**sets: str) -> bytes:
+    """A JPEG with an IPTC block; keys are ``day`` and ``clock``."""
+    records = b"".join(
+        b"\x1c\x02" + bytes([{"day": 55, "clock": 60}[key], 0, len(value)]) + value.encode()
+        for key, value in sets.items()
+    )
+    block = b"Photoshop 3.0\x008BIM\x04\x04\0\0" + len(records).to_bytes(4, "big") + records
+    data = jpeg()
+    return data[:2] + b"\xff\xed" + (len(block) + 2).to_bytes(2, "big") + block + data[2:]
+
+
+def test_iptc_needs_a_day(tmp_path: Path) -> None:
+    found = taken(tmp_path, iptc(day="20210614", clock="103100+0200"))
+    assert found == "2021-06-14T10:31:00+02:00 iptc:DateCreated"
+    found = taken(tmp_path, iptc(day="20210614"))
+    assert found == "2021-06-14T00:00:00 iptc:DateCreated time-of-day-unknown"
+    for nothing in (iptc(clock="103100+0200"), iptc(day="00000000", clock="103100"), iptc()):
+        assert taken(tmp_path, nothing) == ""
+
+
 def takeout(folder: Path, document: object) -> bytes:
     return write(folder / "p.jpg.json", json.dumps(document).encode())
 

@@ -13,6 +13,7 @@ from photo_maker import dms, dng, exif_block, gradient, jpeg, write, xmp
 from PIL import Image
 
 from photocraft_local.errors import PhotoError, UnreadablePhoto, UnsupportedFormat
+from photocraft_local.files.header import _READERS
 from photocraft_local.files.metadata import read_metadata
 
 BLOCK = exif_block(
@@ -209,3 +210,9 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     write(Path(os.fsdecode(path)), b"junk")
     with pytest.raises(UnsupportedFormat, match=r"caf\\xe9 \\xff"):
         read_metadata(path)
+
+
+def test_the_page_of_formats_names_every_reader(root: Path) -> None:
+    page = (root / "docs/formats.md").read_text("utf-8")
+    for name in [*_READERS, "TIFF", "RAW"]:
+        assert f"| {name}" in page, name
