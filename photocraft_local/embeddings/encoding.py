@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,6 +44,24 @@ def encode_batch(encoder: Encoder, batch: Sequence[Ready | Failed]) -> Encoded:
     kept = [item for item, is_good in zip(ready, good, strict=True) if is_good]
     photos, flags = [item.photo for item in kept], [item.flags for item in kept]
     return Encoded(photos, flags, vectors[good], failures)
+
+
+class BatchEncoder:
+    """``encode_batch`` for several threads. The first call runs alone: an encoder may build or
+    load its model in it, which must not happen twice at once."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._first = threading.Lock()
+        self._is_warm = False
+
+    def __call__(self, batch: Sequence[Ready | Failed]) -> Encoded:
+        if self._is_warm:
+            return encode_batch(self._encoder, batch)
+        with self._first:
+            encoded = encode_batch(self._encoder, batch)
+            self._is_warm = True
+            return encoded
 
 
 def merged(pieces: Sequence[Encoded]) -> Encoded:

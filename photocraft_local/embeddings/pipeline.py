@@ -13,13 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 from photocraft_local.embeddings.decoding import Decoder
 from photocraft_local.embeddings.encoder import Encoder
-from photocraft_local.embeddings.encoding import encode_batch, merged
+from photocraft_local.embeddings.encoding import BatchEncoder, merged
 from photocraft_local.embeddings.interrupts import DeferredInterrupt
 from photocraft_local.embeddings.space import VectorSpace
 from photocraft_local.embeddings.writing import IndexReport, Writer
@@ -66,7 +65,7 @@ def index_pending(
         encoding = stack.enter_context(ThreadPoolExecutor(lanes, "encode"))
         decoded = ahead(decoding, decoder.decode, photos, workers + batch_size)
         pieces = _lists(decoded, piece)
-        encoded = ahead(encoding, partial(encode_batch, encoder), pieces, 2 * lanes - 1)
+        encoded = ahead(encoding, BatchEncoder(encoder), pieces, 2 * lanes - 1)
         writer = Writer(library, space, report)
         progress("embed", 0, len(pending))
         for batch in _lists(encoded, batch_size // piece):
