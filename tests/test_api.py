@@ -98,7 +98,8 @@ def test_filters_hold_exactly_and_are_echoed(settings: Settings, photos: Path) -
         assert found.matches == found.photos
         assert "Arezzo" in found.filter
         assert "2008-10-22T16:30" in found.filter
-        looked = search.search("grey", after="2008-10-22T16:30", where='country == "Italy"')
+        italy = 'country == "Italy"'
+        looked = search.search("grey", after="2008-10-22T16:30", where=italy, top_k=99)
         assert {f.photo.uid for f in looked.photos} == {f.photo.uid for f in found.photos}
         assert looked.num_candidates == 2
 

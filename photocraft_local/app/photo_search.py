@@ -88,14 +88,13 @@ class PhotoSearch:
         camera: str | None = None,
         where: str | None = None,
         top_k: int | None = None,
-        exact: bool = False,
     ) -> SearchAnswer:
         """Photos that look like ``text`` and ``like`` (UIDs or picture files) and not like
         ``not_text``, among those that meet every condition; ``Filters`` says what each means.
 
-        Best first, the ``top_k`` (20) that fit best; those from ``cutoff`` on are ``matches``.
-        With ``exact``, all matches and nothing else, possibly none. Without a look, all photos
-        that meet the conditions, by time.
+        Every match and nothing else, best first, possibly none: a match scores ``cutoff`` or
+        more. With ``top_k``, that many of the nearest photos, matches or not. Without a look,
+        all photos that meet the conditions, by time.
         Raises SearchError and its kin, UsageError, EncoderError, MissingExtraError.
         """
         filters = Filters(
@@ -109,7 +108,7 @@ class PhotoSearch:
             where=plain(where),
         )
         wanted = Look(plain(text), tuple(like), tuple(map(plain, not_text)))
-        return search(self._parts, wanted, filters, top_k, exact, self.today)
+        return search(self._parts, wanted, filters, top_k, self.today)
 
     def ask(self, question: str, *, on_step: Callable[[Step], None] | None = None) -> AskAnswer:
         """Answer a question with an exact set of photos, possibly empty, and the evidence.

@@ -39,10 +39,11 @@ class SearchAnswer:
     @property
     def matches(self) -> tuple[FoundPhoto, ...]:
         """The photos that reach the cut-off; all of them where nothing was scored."""
-        cutoff = self.cutoff
-        if cutoff is None:
-            return self.photos
-        return tuple(f for f in self.photos if f.score is not None and f.score >= cutoff)
+        return tuple(filter(self.is_match, self.photos))
+
+    def is_match(self, found: FoundPhoto) -> bool:
+        """Whether the photo reaches the cut-off."""
+        return self.cutoff is None or (found.score is not None and found.score >= self.cutoff)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from photocraft_local.search.searcher import Query, SearchResult
     from photocraft_local.search.selection import Selection
 
-DEFAULT_TOP_K = 20
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -41,13 +39,12 @@ def search(
     look: Look,
     filters: Filters,
     top_k: int | None,
-    exact: bool,
     today: date,
 ) -> SearchAnswer:
     """``PhotoSearch.search``."""
     if top_k is not None and top_k < 1:
         raise UsageError(
-            f"top_k must be at least 1, not {top_k}", hint="exact=True gives every match"
+            f"top_k must be at least 1, not {top_k}", hint="without top_k, every match comes"
         )
     selection = selected(parts, filters.expressions(today), today)
     if not (look.text.strip() or look.like or any(map(str.strip, look.not_text))):
@@ -60,7 +57,7 @@ def search(
         like=tuple(look_of(parts, example) for example in look.like),
         not_text=look.not_text,
         selection=selection,
-        top_k=None if exact else top_k or DEFAULT_TOP_K,
+        top_k=top_k,
     )
     return _answer(parts, searcher.search(query), query)
 

@@ -40,7 +40,8 @@ def uid_of(photocraft: Photocraft, library: Path, name: str) -> str:
 def test_search_gives_photos_score_filter_and_what_was_understood(
     photocraft: Photocraft, library: Path
 ) -> None:
-    found = photocraft("search", "blue", "--when", "2008", "--json", "--library", library)
+    options = ("--when", "2008", "-k", "9", "--json", "--library", library)
+    found = photocraft("search", "blue", *options)
     assert found.code in (0, 1)
     result = found.json()
     assert set(result) == {
@@ -48,7 +49,7 @@ def test_search_gives_photos_score_filter_and_what_was_understood(
         *("understood", "not_understood", "sheet"),
     }
     assert len(result["photos"]) == 3
-    assert set(result["photos"][0]) == {"uid", "paths", "score"}
+    assert set(result["photos"][0]) == {"uid", "paths", "score", "match"}
     scores = [photo["score"] for photo in result["photos"]]
     assert scores == sorted(scores, reverse=True)
     assert "2008-01-01" in result["filter"]
@@ -56,9 +57,11 @@ def test_search_gives_photos_score_filter_and_what_was_understood(
     assert (found.code == 0) == (result["matches"] > 0)
 
 
-def test_exact_gives_only_what_reaches_the_cut_off(photocraft: Photocraft, library: Path) -> None:
+def test_a_search_gives_only_what_reaches_the_cut_off(
+    photocraft: Photocraft, library: Path
+) -> None:
     for words in ("red", "green", "purple"):
-        result = photocraft("search", words, "--exact", "--json", "--library", library).json()
+        result = photocraft("search", words, "--json", "--library", library).json()
         assert len(result["photos"]) == result["matches"]
         assert all(photo["score"] >= result["cutoff"] for photo in result["photos"])
 
@@ -118,7 +121,7 @@ def test_like_takes_a_uid_and_a_file_from_outside(
 
 def test_not_takes_photos_out_of_the_matches(photocraft: Photocraft, library: Path) -> None:
     def matches(*words: str) -> set[str]:
-        result = photocraft("search", *words, "--exact", "--json", "--library", library).json()
+        result = photocraft("search", *words, "--json", "--library", library).json()
         return {photo["uid"] for photo in result["photos"]}
 
     white = matches("white")

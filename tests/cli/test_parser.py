@@ -33,7 +33,6 @@ def test_shared_options_may_stand_on_either_side_of_the_command() -> None:
         ["nonsense"],
         ["search", "--no-such-option"],
         ["search", "x", "-k", "many"],
-        ["search", "x", "-k", "3", "--exact"],
         ["index", "--batch-size"],
         ["memory", "show"],
     ],

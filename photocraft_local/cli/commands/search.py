@@ -46,12 +46,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest = "place" if option == "--in" else option[2:]
         parser.add_argument(option, dest=dest, metavar=metavar, help=text)
     parser.add_argument("--km", type=float, metavar="N", help="radius of --near")
-    how_many = parser.add_mutually_exclusive_group()
-    how_many.add_argument(
-        "-k", "--top", type=positive, metavar="N", help="the N best, matches or not (20)"
-    )
-    how_many.add_argument(
-        "--exact", action="store_true", help="every photo above the cut-off, however many"
+    parser.add_argument(
+        "-k",
+        "--top",
+        type=positive,
+        metavar="N",
+        help="the N best, matches or not (default: every match, however many)",
     )
     parser.add_argument(
         "--sheet", type=Path, metavar="FILE.png", help="write a contact sheet of the result"
@@ -76,7 +76,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
             camera=args.camera,
             where=args.where,
             top_k=args.top,
-            exact=args.exact,
         )
     sheet = _sheet(args.sheet, answer, " ".join(args.text))
     _show(answer, sheet, args.json, console)
@@ -96,8 +95,7 @@ def _show(answer: SearchAnswer, sheet: str | None, as_json: bool, console: Conso
         console.json(_json(answer, sheet))
         return
     for found in answer.photos:
-        weak = answer.cutoff is not None and (found.score or 0.0) < answer.cutoff
-        console.line(photo_line(found.photo, found.score, weak=weak))
+        console.line(photo_line(found.photo, found.score, weak=not answer.is_match(found)))
     console.note(_summary(answer))
     if answer.num_unindexed:
         console.warning(
@@ -113,10 +111,13 @@ def _show(answer: SearchAnswer, sheet: str | None, as_json: bool, console: Conso
 def _summary(answer: SearchAnswer) -> str:
     text = count_text(len(answer.matches), "match").replace("matchs", "matches")
     if answer.cutoff is not None:
-        text += f" (score {answer.cutoff:.2f} or more; '?' marks the rest)"
+        text += f" (score {answer.cutoff:.2f} or more"
+        text += "; '?' marks the rest)" if len(answer.photos) > len(answer.matches) else ")"
     text += f" among {count_text(answer.num_candidates, 'photo')}"
     if answer.filter:
         text += f" that passed the filter {answer.filter}"
+    if not answer.photos and answer.cutoff is not None:
+        text += "; -k 10 shows the nearest ones"
     return text
 
 
@@ -127,6 +128,7 @@ def _json(answer: SearchAnswer, sheet: str | None) -> dict[str, Json]:
                 "uid": found.photo.uid,
                 **paths_json(found.photo.paths),
                 "score": None if found.score is None else round(found.score, 6),
+                "match": answer.is_match(found),
             }
             for found in answer.photos
         ],
