@@ -36,7 +36,8 @@ _MAX_PIXELS_PER_BYTE: Final = 400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded:
-    """Pixels uint8 (h, w, 3), upright sRGB; ``width`` and ``height`` of the full picture."""
+    """Pixels uint8 (h, w, 3), upright sRGB, contiguous and the caller's own; ``width`` and
+    ``height`` are those of the full picture."""
 
     pixels: NDArray[np.uint8]
     width: int
@@ -63,7 +64,10 @@ def decode_upright(
     if orientation >= 5:
         width, height = height, width
     every = dict.fromkeys([*header.flags, *flags])
-    return Decoded(turned(pixels, orientation), width, height, tuple(every))
+    upright = turned(pixels, orientation)
+    if not upright.flags.writeable:  # Pillow hands out read-only memory, torch warns of it
+        upright = upright.copy()
+    return Decoded(upright, width, height, tuple(every))
 
 
 def _check_size(source: FileSource, header: Header, max_pixels: int) -> None:

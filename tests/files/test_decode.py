@@ -78,6 +78,7 @@ def test_every_format_at_every_size(
     size = (640, 480) if short_side is None else (round(640 * short_side / 480), short_side)
     assert found.pixels.shape == (size[1], size[0], 3)
     assert found.pixels.flags.c_contiguous
+    assert found.pixels.flags.writeable
     expected = np.asarray(original.resize(size, Image.Resampling.BICUBIC))
     assert error(found.pixels, expected) < (12 if name == "p.gif" else 4)
 
