@@ -125,6 +125,10 @@ class Searcher:
                 "there is nothing to look for",
                 hint="give a text, an example picture, or what must not be seen",
             )
+        if query.cutoff is not None and not np.isfinite(query.cutoff):
+            raise UsageError(
+                f"the cut-off is {query.cutoff}", hint="give a number, or leave it out"
+            )
         if query.top_k is not None and query.top_k < 1:
             raise UsageError(
                 f"top_k must be at least 1, not {query.top_k}", hint="ask for one photo or more"
@@ -161,12 +165,12 @@ class Searcher:
                     hint="embed the picture with the encoder that indexed the library",
                 )
             looks.append(self._background.image(vector))
-        return looks[0] if len(looks) == 1 else combined(looks)[0]
+        return looks[0] if len(looks) == 1 else combined(looks)
 
     # -- the ranking -----------------------------------------------------------------------
 
     def _scored(self, wish: _Wish, query: Query, ids: Ids | None) -> tuple[float, tuple[Hit, ...]]:
-        wanted = combined(wish.wanted)[0] if wish.wanted else None
+        wanted = combined(wish.wanted) if wish.wanted else None
         natural = wanted.cutoff if wanted else 0.0 if wish.possible else self._text_cutoff
         cutoff = natural if query.cutoff is None else query.cutoff
         if not wish.possible:
@@ -175,7 +179,7 @@ class Searcher:
             found = self._index.top_k(wanted.vector, query.top_k, ids)
             order, scores = found.photo_ids[0], wanted.standardised(found.scores[0])
         else:
-            order, scores = self._all_scores(wanted, wish.unwanted, cutoff, ids)
+            order, scores = self._all_scores(wanted, wish.unwanted, min(cutoff, natural), ids)
         if query.top_k is None or query.cutoff is not None:
             inside = scores >= cutoff
             order, scores = order[inside], scores[inside]
@@ -193,9 +197,8 @@ class Searcher:
         queries = np.stack([direction.vector for direction in directions])
         similarities = self._index.scores(queries, ids)
         order = self._index.photo_ids if ids is None else ids
-        z = np.stack(
-            [d.standardised(s) for d, s in zip(directions, similarities, strict=True) if d]
-        )
+        pairs = zip(directions, similarities, strict=True)
+        z = np.stack([direction.standardised(line) for direction, line in pairs])
         scores = z[0] if not unwanted else _without(z, wanted, unwanted, cutoff)
         rank = np.argsort(-scores, kind="stable")
         rank = rank[: len(rank) - int(np.isnan(scores).sum())]  # NaN: no vector yet; sorted last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +270,17 @@ print(index.engine, "faiss" in sys.modules)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.split() == ["numpy", "False"], result.stderr
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_threads_may_search_at_once(store: Any, queries: Any, engine: Any) -> None:
+    index = ExactIndex(*store, engine=engine)
+    picks = [store[1][at : at + 300] for at in range(0, 8_000, 200)]
+
+    def both(chosen: Any) -> None:
+        for batch in (1, 16):
+            found = index.top_k(queries[:batch], 10, chosen)
+            assert_same(found, brute_force(store, queries[:batch], 10, chosen))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(both, picks))
