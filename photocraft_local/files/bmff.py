@@ -24,7 +24,7 @@ class _Meta:
     """What the meta box says; items by id, properties of the primary item by number."""
 
     primary: int = -1
-    kinds: dict[int, bytes] = field(default_factory=dict)
+    kinds: dict[int, bytes] = field(default_factory=dict)  # of metadata items
     extents: dict[int, tuple[int, list[tuple[int, int]]]] = field(default_factory=dict)
     properties: list[tuple[bytes, bytes]] = field(default_factory=list)
     owned: list[int] = field(default_factory=list)
@@ -106,7 +106,8 @@ def _read_meta(data: bytes, meta: _Meta) -> None:
             if entry == b"infe" and data[at] >= 2:
                 wide = 2 if data[at] == 2 else 4
                 name = at + 6 + wide
-                meta.kinds[_uint(data, at + 4, wide)] = data[name : name + 4]
+                if data[name : name + 4] in _METADATA_ITEMS:
+                    meta.kinds[_uint(data, at + 4, wide)] = data[name : name + 4]
     if b"iloc" in boxes:
         _locations(data, *boxes[b"iloc"], meta)
     if b"idat" in boxes:
@@ -132,12 +133,12 @@ def _locations(data: bytes, start: int, end: int, meta: _Meta) -> None:
     wide = 4 if version == 2 else 2
     at = start + 6 + wide
     for _ in range(min(_uint(data, start + 6, wide), _MAX_BOXES)):
-        item = _uint(data, at, wide)
+        item = (data[at] << 8) | data[at + 1] if wide == 2 else _uint(data, at, 4)
         method_at = at + wide
         at = method_at + (4 if version else 2) + base_size
         pieces = (data[at] << 8) | data[at + 1]
         at += 2
-        if meta.kinds.get(item) in _METADATA_ITEMS:
+        if item in meta.kinds:
             method = data[method_at + 1] & 15 if version else 0
             base = _uint(data, at - 2 - base_size, base_size)
             places = [at + step * i + index_size for i in range(min(pieces, _MAX_BOXES))]
@@ -166,7 +167,9 @@ def _associations(data: bytes, start: int, meta: _Meta) -> None:
     mask = 0x7FFF if step == 2 else 0x7F
     at = start + 8
     for _ in range(min(_uint(data, start + 4, 4), _MAX_BOXES)):
-        item, count = _uint(data, at, wide), data[at + wide]
+        # A picture of 48 tiles has 50 items: no call for each of them.
+        item = (data[at] << 8) | data[at + 1] if wide == 2 else _uint(data, at, 4)
+        count = data[at + wide]
         at += wide + 1
         if item == meta.primary:
             meta.owned += [_uint(data, at + step * i, step) & mask for i in range(count)]

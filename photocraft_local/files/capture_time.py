@@ -6,10 +6,9 @@ files; zones of positions come from ``places``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from photocraft_local.files.iptc import created
 from photocraft_local.files.tiff import Directories, Tags, Value, number, text
@@ -32,16 +31,16 @@ _XMP_TIMES: Final = (
 _FIX_AGE: Final = timedelta(minutes=7)
 _FIRST_GPS_YEAR: Final = 1990
 _FURTHEST_AHEAD: Final = timedelta(hours=14)  # of all wall clocks against UTC
+_WIDEST_ZONE: Final = _FURTHEST_AHEAD + _FIX_AGE
 _Clock = Callable[[], datetime]
 
 
-@dataclass(slots=True)
-class TimeEvidence:
+class TimeEvidence(NamedTuple):
     """All that a file says about its time. ``xmp`` is called only if EXIF has no answer."""
 
     exif: Directories | None
     xmp: Callable[[], dict[str, str]]
-    sidecar: dict[str, str] = field(default_factory=dict)
+    sidecar: Mapping[str, str]
     sidecar_utc: datetime | None = None
     point: GeoPoint | None = None
     name: bytes = b""
@@ -141,7 +140,7 @@ def _exif_field(
     yield source, moment, ()
 
 
-def _xmp_fields(properties: dict[str, str], origin: str) -> Iterator[_Candidate]:
+def _xmp_fields(properties: Mapping[str, str], origin: str) -> Iterator[_Candidate]:
     for key, name in _XMP_TIMES:
         stamp = properties.get(key)
         if not stamp:
@@ -162,7 +161,7 @@ def _from_utc(source: str, utc: datetime, point: GeoPoint | None) -> _Candidate:
 def _proven_offset(local: datetime, evidence: TimeEvidence) -> int | None:
     """The zone's offset at the position, only if satellite time and wall clock agree with it."""
     utc = gps_utc(evidence.exif.gps) if evidence.exif else None
-    if utc is None or evidence.point is None or abs(local - utc) > timedelta(hours=15):
+    if utc is None or evidence.point is None or abs(local - utc) > _WIDEST_ZONE:
         return None
     there = local_time(utc, evidence.point.latitude, evidence.point.longitude)
     return there[1] if there and abs(there[0] - local) <= _FIX_AGE else None
@@ -171,20 +170,20 @@ def _proven_offset(local: datetime, evidence: TimeEvidence) -> int | None:
 def gps_utc(tags: Tags) -> datetime | None:
     """Satellite time (naive UTC) of a GPS directory; None unless date and time are both there."""
     clock = tags.get(7)
-    if not isinstance(clock, tuple) or len(clock) < 2:
+    if not clock or not isinstance(clock, tuple):
         return None
     midnight = parse_day(text(tags.get(0x1D)))
     if midnight is None or midnight.year < _FIRST_GPS_YEAR:
         return None
-    parts: list[float] = []
-    for part in clock[:3]:
+    seconds = 0.0
+    for unit, part in zip((3600, 60, 1), clock, strict=False):
         if not isinstance(part, tuple) or not part[1]:
             return None
-        parts.append(part[0] / part[1])
-    hours, minutes, seconds = (*parts, 0.0)[:3]
-    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds <= 60):
-        return None
-    return midnight + timedelta(hours=hours, minutes=minutes, seconds=round(seconds, 3))
+        value = part[0] / part[1]
+        if not 0 <= value < (24 if unit == 3600 else 61):
+            return None
+        seconds += value * unit
+    return midnight + timedelta(seconds=round(seconds, 3))
 
 
 def _xmp_utc(properties: dict[str, str]) -> datetime | None:

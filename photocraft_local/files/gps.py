@@ -33,7 +33,7 @@ def exif_position(tags: Tags) -> Position:
     if not tags:
         return NO_POSITION
     latitude, longitude = tags.get(2), tags.get(4)
-    if text(tags.get(9)).upper() == "V":
+    if 9 in tags and text(tags[9]).upper() == "V":
         return Position(flag="gps-void")
     if latitude is None or longitude is None:
         return Position(flag="gps-invalid") if latitude is not longitude else NO_POSITION
@@ -82,7 +82,7 @@ def _exif_degrees(value: Value, letter: Value | None, letters: str) -> float:
     if isinstance(value, bytes):
         return _text_degrees(text(value), text(letter), letters)
     parts: list[float] = []
-    for part in value:
+    for part in value[:3]:
         if isinstance(part, tuple):
             numerator, denominator = part
             parts.append(numerator / denominator if denominator else math.nan)

@@ -14,6 +14,7 @@ _MAX_SEGMENTS: Final = 2000
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _PROGRESSIVE: Final = frozenset([0xC2, 0xC6, 0xCA, 0xCE])
 _TOLD: Final = _FRAMES | {0xE1, 0xE2, 0xED}
+_PIXELS: Final = frozenset([0xC4, 0xDA, 0xD9])  # Huffman tables, scan, end
 _ALONE: Final = frozenset([*range(0xD0, 0xD9), 0xFF])  # markers without a length
 _WINDOW: Final = 4096
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\0"
@@ -46,8 +47,8 @@ def read_jpeg(source: FileSource) -> Header:
             length = (window[at + 2] << 8) | window[at + 3]
             if marker in _TOLD:
                 _segment(source, header, marker, position + 4, length - 2)
-            elif marker in (0xDA, 0xD9):
-                break
+            elif marker in _PIXELS and (header.width or marker != 0xC4):
+                break  # nothing but tables and pixels from here on
             position += 2 + max(length, 2)
         else:
             position += 1 if marker == 0xFF else 2

@@ -35,13 +35,15 @@ def read_metadata(path: bytes, *, sidecar: bytes | None = None) -> FileMetadata:
 class _Reading:
     """One header being understood; XMP is parsed only when something is missing."""
 
-    __slots__ = ("_header", "_path", "_sidecar", "_xmp", "flags")
+    __slots__ = ("_header", "_path", "_sidecar", "_silent", "_xmp", "flags")
 
     def __init__(self, header: Header, path: bytes, sidecar: Sidecar) -> None:
         self._header = header
         self._path = path
         self._sidecar = sidecar
         self._xmp: dict[str, str] | None = None if header.xmp else {}
+        # Many files say nothing at all; they should cost next to nothing.
+        self._silent = not (header.exif or header.xmp) and sidecar is NO_SIDECAR
         self.flags = [*header.flags, *sidecar.flags]
 
     def result(self) -> FileMetadata:
@@ -84,6 +86,8 @@ class _Reading:
         return self.xmp(b"Date") or self.xmp(b"GPSTimeStamp")
 
     def _orientation(self) -> int:
+        if self._silent and not self._header.turned:
+            return 1
         orientation, flag = _stated_orientation(self._header, lambda: self.xmp(b"Orientation"))
         if flag:
             self.flags.append(flag)
@@ -91,7 +95,7 @@ class _Reading:
 
     def _position(self) -> gps.Position:
         header = self._header
-        if not (header.exif or header.xmp or self._sidecar is not NO_SIDECAR):
+        if self._silent:
             return gps.NO_POSITION
         first = gps.exif_position(header.exif.gps) if header.exif else gps.NO_POSITION
         if first.point:

@@ -27,8 +27,8 @@ _HINT: Final = re.compile(rb"scre|bild|capt|scher|[\x80-\xff]", re.IGNORECASE)
 
 def is_screenshot(path: bytes, comment: Value | None, xmp: dict[str, str]) -> bool:
     """``path`` counts with its folder; ``comment`` is EXIF's UserComment."""
-    tail = path[path.rfind(b"/", 0, path.rfind(b"/")) + 1 :]
-    if _HINT.search(tail) and _WORDS.search(tail.decode("utf-8", "replace")):
+    start = path.rfind(b"/", 0, path.rfind(b"/")) + 1
+    if _HINT.search(path, start) and _WORDS.search(path[start:].decode("utf-8", "replace")):
         return True
     if isinstance(comment, bytes) and comment[8:32].strip(b"\0 ").lower() == b"screenshot":
         return True

@@ -13,6 +13,7 @@ from photocraft_local.files.container import Header
 from photocraft_local.files.source import FileSource
 
 _MAX_BLOCKS: Final = 4000
+_WINDOW: Final = 4096
 
 
 def read_gif(source: FileSource) -> Header:
@@ -51,12 +52,16 @@ def _another_frame(source: FileSource, position: int, packed: bytes) -> bool:
 
 
 def _after_blocks(source: FileSource, position: int) -> int:
+    """Where a chain of data blocks ends."""
+    window, base = b"", position
     for _ in range(_MAX_BLOCKS):
-        size = source.read(position, 1)
+        if position - base >= len(window):
+            window, base = source.read(position, _WINDOW), position
+            if not window:
+                break
+        size = window[position - base]
+        position += 1 + size
         if not size:
-            break
-        position += 1 + size[0]
-        if not size[0]:
             break
     return position
 

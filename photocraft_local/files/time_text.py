@@ -17,8 +17,6 @@ _STAMP: Final = re.compile(
     r"\s*([AP]M)?\s*(Z|UTC|GMT|[+\-−]\s?\d{1,2}:?(?:\d{2})?)?)?",
     re.IGNORECASE,
 )
-_COMMON: Final = re.compile(r"(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)")
-_DAY: Final = re.compile(r"(\d{4})[:\-/. ]?(\d{1,2})[:\-/. ]?(\d{1,2})")
 _OFFSET: Final = re.compile(r"([+\-−])\s?(\d{1,2}):?(\d{2})?")
 _FIRST_PHOTO_YEAR: Final = 1826
 _NEVER_SET: Final = frozenset([datetime(1970, 1, 1), datetime(1904, 1, 1)])
@@ -48,8 +46,7 @@ def parse_stamp(stamp: str, *, fraction: str = "", offset: str = "") -> Moment |
     ``fraction`` (SubSecTime) and ``offset`` (OffsetTime) are the fields beside it; what stands
     in the text itself wins. None for blanks, zeros and dates that do not exist.
     """
-    common = _COMMON.fullmatch(stamp)
-    moment = _moment(*map(int, common.groups())) if common else _loose(stamp)
+    moment = _common(stamp) or _loose(stamp)
     if moment is None or moment.day_only or not (fraction or offset):
         return moment
     local = moment.local
@@ -61,9 +58,13 @@ def parse_stamp(stamp: str, *, fraction: str = "", offset: str = "") -> Moment |
 
 def parse_day(stamp: str) -> datetime | None:
     """Midnight of a day such as ``2018:07:25`` (GPSDateStamp); None if there is no such day."""
-    match = _DAY.match(stamp)
-    moment = _moment(*map(int, match.groups())) if match else None
-    return moment.local if moment else None
+    if len(stamp) == 10 and stamp[4] == ":" == stamp[7]:
+        try:
+            return datetime.fromisoformat(stamp.replace(":", "-"))
+        except ValueError:
+            return None
+    moment = _loose(stamp)
+    return moment.local.replace(hour=0, minute=0, second=0, microsecond=0) if moment else None
 
 
 def parse_offset(words: str) -> int | None:
@@ -96,6 +97,16 @@ def parse_name(name: bytes, *, latest: Callable[[], datetime]) -> Moment | None:
     return None
 
 
+def _common(stamp: str) -> Moment | None:
+    """``2021:06:14 10:31:00``, which nearly all cameras write, without a regular expression."""
+    if len(stamp) != 19 or stamp[4] != ":" or stamp[7] != ":" or stamp[16] != ":":
+        return None
+    try:
+        return _sound(datetime.fromisoformat(stamp.replace(":", "-", 2)))
+    except ValueError:
+        return None
+
+
 def _loose(stamp: str) -> Moment | None:
     match = _STAMP.match(stamp.strip())
     if not match:
@@ -117,14 +128,14 @@ def _loose(stamp: str) -> Moment | None:
 def _moment(
     year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0
 ) -> Moment | None:
-    if year < _FIRST_PHOTO_YEAR:
-        return None
     try:
-        local = datetime(
-            year, month, day, hour, minute, min(second, 59) if second == 60 else second
-        )
+        return _sound(datetime(year, month, day, hour, minute, 59 if second == 60 else second))
     except ValueError:
         return None
-    if local in _NEVER_SET:
+
+
+def _sound(local: datetime) -> Moment | None:
+    """The moment, unless no photo can be from then."""
+    if local.year < _FIRST_PHOTO_YEAR or local in _NEVER_SET:
         return None
-    return Moment(local, factory=local in _FACTORY)
+    return Moment(local, None, False, local in _FACTORY)
