@@ -11,6 +11,11 @@ opened and searched (polled every 2 ms), before any peer exists.
 from __future__ import annotations
 
 import os
+
+# Before NumPy is loaded: a BLAS helper thread spins on after its product, and its CPU time would
+# be counted against whatever runs next.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
 import tempfile
 import threading
 import time

@@ -29,9 +29,9 @@ Engine = Literal["faiss", "numpy"]
 # searches such a library has other costs of that size anyway.
 _FAISS_FROM_ELEMENTS = 1 << 25
 # Share of rows from which a scan with one bit test a row beats gathering the rows that pass. A
-# random row costs a cache miss and a copy, a scan reads in order: at 1M × 512 they meet at 2 to
-# 3 %, at 100k × 512 at 3 % (benchmarks/filtered_search.py prints the sweep).
-SCAN_FROM = 0.03
+# random row costs a cache miss and a copy, a scan reads in order: at 100k × 512 they meet at
+# 3 %, at 1M × 512 at 6 to 10 % (benchmarks/filtered_search.py prints the sweep).
+SCAN_FROM = 0.04
 _GATHER_ELEMENTS = 1 << 20  # 2 MiB of halves at a time: the copy is still in the L2 cache
 
 
