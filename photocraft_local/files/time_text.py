@@ -19,6 +19,7 @@ _STAMP: Final = re.compile(
 )
 _OFFSET: Final = re.compile(r"([+\-−])\s?(\d{1,2}):?(\d{2})?")
 _FIRST_PHOTO_YEAR: Final = 1826
+_LAST_YEAR: Final = 9000  # leaves room for any sum with an offset
 _NEVER_SET: Final = frozenset([datetime(1970, 1, 1), datetime(1904, 1, 1)])
 # Clocks that start anew after the battery was out; people also write round years for scans, so
 # these count when nothing better is there.
@@ -58,13 +59,8 @@ def parse_stamp(stamp: str, *, fraction: str = "", offset: str = "") -> Moment |
 
 def parse_day(stamp: str) -> datetime | None:
     """Midnight of a day such as ``2018:07:25`` (GPSDateStamp); None if there is no such day."""
-    if len(stamp) == 10 and stamp[4] == ":" == stamp[7]:
-        try:
-            return datetime.fromisoformat(stamp.replace(":", "-"))
-        except ValueError:
-            return None
-    moment = _loose(stamp)
-    return moment.local.replace(hour=0, minute=0, second=0, microsecond=0) if moment else None
+    moment = _common(stamp + " 00:00:00") or _loose(stamp)
+    return moment and moment.local.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def parse_offset(words: str) -> int | None:
@@ -136,6 +132,6 @@ def _moment(
 
 def _sound(local: datetime) -> Moment | None:
     """The moment, unless no photo can be from then."""
-    if local.year < _FIRST_PHOTO_YEAR or local in _NEVER_SET:
+    if not _FIRST_PHOTO_YEAR <= local.year <= _LAST_YEAR or local in _NEVER_SET:
         return None
     return Moment(local, None, False, local in _FACTORY)

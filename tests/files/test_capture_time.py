@@ -7,10 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import binary, text
 from photo_maker import dms, exif_block, jpeg, write, xmp
 
+from photocraft_local.files.iptc import created
 from photocraft_local.files.metadata import read_metadata
-from photocraft_local.files.time_text import parse_name, parse_offset, parse_stamp
+from photocraft_local.files.time_text import parse_day, parse_name, parse_offset, parse_stamp
+from photocraft_local.files.xmp import parse_xmp
 
 ORIGINAL, DIGITIZED, CHANGED = 0x9003, 0x9004, 0x0132
 OFFSET_CHANGED, OFFSET_ORIGINAL, OFFSET_DIGITIZED = 0x9010, 0x9011, 0x9012
@@ -24,7 +28,7 @@ def taken(folder: Path, data: bytes, name: str = "p.jpg", sidecar: bytes | None 
 
 
 @pytest.mark.parametrize(
-    ("text", "iso"),
+    ("stamp", "iso"),
     [
         ("2021:06:14 10:31:00", "2021-06-14T10:31:00"),
         ("2021:06-14 10:31:00", "2021-06-14T10:31:00"),
@@ -52,8 +56,8 @@ def taken(folder: Path, data: bytes, name: str = "p.jpg", sidecar: bytes | None 
         ("yesterday", ""),
     ],
 )
-def test_spellings_of_a_stamp(text: str, iso: str, tmp_path: Path) -> None:
-    found = taken(tmp_path, jpeg(exif_block(exif={ORIGINAL: text})))
+def test_spellings_of_a_stamp(stamp: str, iso: str, tmp_path: Path) -> None:
+    found = taken(tmp_path, jpeg(exif_block(exif={ORIGINAL: stamp})))
     assert found.partition(" ")[0] == iso
 
 
@@ -216,6 +220,17 @@ def test_broken_and_hostile_xmp_is_a_flag(tmp_path: Path) -> None:
         found = read_metadata(write(tmp_path / "x.jpg", jpeg(xmp=packet)))
         assert "unreadable-xmp" in found.flags, packet
     assert parse_stamp("2009-09-09T09:09:09") is not None
+
+
+@given(text(), text(alphabet="0123456789:-+. TZ"), binary())
+@settings(max_examples=300, deadline=None)
+def test_no_text_makes_a_parser_fall_over(words: str, digits: str, data: bytes) -> None:
+    for stamp in (words, digits, f"9999:12:31 23:59:59{digits}", f"2021:06:14 {digits}"):
+        parse_stamp(stamp, fraction=words, offset=digits)
+        parse_day(stamp)
+    parse_name(data + digits.encode(), latest=lambda: NOW)
+    parse_xmp(b"<" + data)
+    created(b"Photoshop 3.0\x008BIM\x04\x04" + data)
 
 
 def iptc(**sets: str) -> bytes:
