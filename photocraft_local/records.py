@@ -54,7 +54,9 @@ class PlaceName:
     distance_km: float  # from the photo to the city's centre
 
     def address(self) -> str:
-        return ", ".join(part for part in (self.city, self.region, self.country) if part)
+        """City, region, country; a name that two of them share stands once."""
+        parts = (self.city, self.region, self.country)
+        return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
 @dataclass(frozen=True, slots=True)
