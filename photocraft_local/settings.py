@@ -96,7 +96,8 @@ class Settings:
         environment = {
             key.removeprefix(_PREFIX).lower(): value
             for key, value in os.environ.items()
-            if key.startswith(_PREFIX) and key != _PREFIX + "CONFIG"
+            if key.startswith(_PREFIX)
+            and key != _PREFIX + "CONFIG"
             # those of whoever runs the test suite (CONTRIBUTING.md) reach its child processes
             and not key.startswith(_PREFIX + "TEST_")
         }
