@@ -1,4 +1,4 @@
-"""Dates in digits: ISO dates and date-times, "1.6.2021", "6/14/2021", "20210601".
+"""Dates in digits: ISO dates and date-times, "1.6.2021", "6/14/2021", "06/2021", "20210601".
 
 A rule as in ``dates``. What can be read in two orders is refused, never guessed.
 """
@@ -17,9 +17,9 @@ from photocraft_local.timelang.words import Atom, Words
 
 
 def numeric(words: Words, at: int) -> Atom | None:
-    """ "2021-06-01", "2021-06-01T10:30", "2021-06", "2021/6/1", "1.6.2021", "20210601"."""
+    """ "2021-06-01T10:30", "2021-06", "2021/6/1", "1.6.2021", "6/2021", "20210601"."""
     token = words.token(at)
-    if token is None or token.shape not in ("iso", "ymd", "dmy", "compact"):
+    if token is None or token.shape not in ("iso", "ymd", "dmy", "my", "compact"):
         return None
     numbers = [int(part) for part in re.findall(r"\d+", token.text)]
     if token.shape == "compact":
@@ -27,6 +27,10 @@ def numeric(words: Words, at: int) -> Atom | None:
         numbers = [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
         if not (1 <= numbers[1] <= 12 and 1 <= numbers[2] <= 31):
             return None  # some other number of eight digits
+    if token.shape == "my":
+        if words.match("notyearafter", at + 1):
+            return None  # "1/2000 s"
+        numbers.reverse()
     if token.shape == "dmy":
         if not _like_a_date(token.text, numbers) or words.match("notyearbefore", at - 1):
             return None
@@ -47,7 +51,12 @@ def _short_range(at: int, numbers: list[int]) -> Atom:
 
 
 def _like_a_date(text: str, numbers: list[int]) -> bool:
-    """Not a version or a score: "2.0.21", "3-5-10"."""
+    """Not a version or a score: "2.0.21", "3-5-10". "13/13/2021" is a date, if one that does
+    not exist."""
+    if FIRST_YEAR <= numbers[2] <= LAST_YEAR and min(numbers[:2]) > 12:
+        raise TimeWordsError(
+            f"there is no date {text!r}: no month {min(numbers[:2])}", hint="write 2021-06-14"
+        )
     if len(text.rpartition(text[-3])[2]) == 2 and "-" in text:
         return False
     return 1 <= numbers[0] <= 31 and 1 <= numbers[1] <= 31 and min(numbers[:2]) <= 12

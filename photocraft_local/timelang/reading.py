@@ -13,6 +13,7 @@ from datetime import date, datetime, time
 
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang.calendar import latest, months_from
+from photocraft_local.timelang.dates import year_number
 from photocraft_local.timelang.grammar import is_cued, phrase
 from photocraft_local.timelang.recurring import season_word
 from photocraft_local.timelang.relations import Phrase
@@ -22,6 +23,7 @@ from photocraft_local.timelang.words import Hemisphere, Words
 
 _EXAMPLES = "write a date like 2021-06-14, or words like 'June 2021', 'last summer', 'since 2019'"
 _MAX_LEADS = 2
+_FROM = {"from", "vom", "von", "de", "du"}
 
 
 def find_times(text: str, *, today: date, hemisphere: Hemisphere = "north") -> list[TimeMention]:
@@ -106,11 +108,11 @@ def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
     if strict and _is_of_something_else(words, at):
         return None
     for start in _leads(words, at):
-        cued = not strict or is_cued(words, at, start)
+        cued = not strict or is_cued(words, at, start) or _is_cued_before(words, at)
         found = phrase(words, start, cued=cued)
         if found is None or (best is not None and found.end <= best.end):
             continue
-        if cued or found.sure or _opens(words, start, found.end):
+        if cued or found.sure or _stands_for_a_time(words, start, found):
             best = found
     return best
 
@@ -131,6 +133,38 @@ def _leads(words: Words, at: int) -> list[int]:
             break
         starts.append(lead[0])
     return starts
+
+
+def _is_cued_before(words: Words, at: int) -> bool:
+    """ "photos from March"; "2021 except June": what is taken out of a time is a time."""
+    if words.key(at) in _FROM and words.match("photo", at - 1):
+        return True
+    return any(
+        (found := words.match("not", before)) is not None and found[0] == at
+        for before in (at - 1, at - 2)
+    )
+
+
+def _stands_for_a_time(words: Words, start: int, found: Phrase) -> bool:
+    """An ordinary word without a cue: "winter photos", "Berlin, December 2019, evening", "May"."""
+    return (
+        words.match("photo", found.end) is not None
+        or _opens(words, start, found.end)
+        or _is_item_of_a_dated_list(words, start, found.end)
+        or (start == 0 and found.end == len(words) and _is_named(found.when))
+    )
+
+
+def _is_named(when: When) -> bool:
+    """A month or a weekday: unlike "winter" and "night", nothing that a photo shows."""
+    return len(when.months) == 1 or bool(when.weekdays)
+
+
+def _is_item_of_a_dated_list(words: Words, start: int, end: int) -> bool:
+    """Whether commas set it apart in a text that names a year."""
+    apart = start == 0 or words.shape(start - 1) == "comma"
+    apart = apart and (end == len(words) or words.shape(end) == "comma")
+    return apart and any(year_number(words, at) for at in range(len(words)))
 
 
 def _opens(words: Words, start: int, end: int) -> bool:
