@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.records import Photo
-    from photocraft_local.search.searcher import Query, SearchResult
+    from photocraft_local.search.searcher import SearchResult
     from photocraft_local.search.selection import Selection
 
 
@@ -59,7 +59,7 @@ def search(
         selection=selection,
         top_k=top_k,
     )
-    return _answer(parts, searcher.search(query), query)
+    return _answer(parts, searcher.search(query))
 
 
 def selected(parts: Parts, expressions: Mapping[str, str], today: date) -> Selection | None:
@@ -139,7 +139,7 @@ def _by_time(parts: Parts, selection: Selection | None, top_k: int | None) -> Se
     )
 
 
-def _answer(parts: Parts, result: SearchResult, query: Query) -> SearchAnswer:
+def _answer(parts: Parts, result: SearchResult) -> SearchAnswer:
     photos = _photos(parts, [hit.uid for hit in result.hits])
     return SearchAnswer(
         photos=tuple(

@@ -64,36 +64,16 @@ def box_around(latitude: float, longitude: float, radius_km: float) -> Box:
     return Box(south, wrapped(longitude - width), north, wrapped(longitude + width))
 
 
-def box_of(latitudes: Degrees, longitudes: Degrees) -> Box | None:
-    """The smallest box that holds all points, across the antimeridian where that is narrower.
-    None if no point is finite."""
-    lat = np.ravel(np.asarray(latitudes, np.float64))
-    lon = np.ravel(np.asarray(longitudes, np.float64))
-    good = np.isfinite(lat) & np.isfinite(lon)
-    if not good.any():
-        return None
-    lat, lon = lat[good], np.sort(lon[good])
-    gaps = np.append(np.diff(lon), lon[0] + 360 - lon[-1])
-    widest = int(np.argmax(gaps))  # the box is everything but the widest empty gap
-    west, east = lon[(widest + 1) % lon.size], lon[widest]
-    return Box(float(lat.min()), float(west), float(lat.max()), float(east))
-
-
 def wrapped(longitude: float) -> float:
     """A longitude brought to -180 … 180."""
     return longitude if -180 <= longitude <= 180 else (longitude + 180) % 360 - 180
 
 
 def unit_vectors(latitudes: Any, longitudes: Any) -> FloatArray:
-    """(n, 3) points on the unit sphere; chord length there grows with distance."""
+    """(n, 3) points on the unit sphere; the larger an inner product, the nearer."""
     phi, lam = (
         np.radians(np.asarray(latitudes, np.float64)),
         np.radians(np.asarray(longitudes, np.float64)),
     )
     cos = np.cos(phi)
     return np.stack([cos * np.cos(lam), cos * np.sin(lam), np.sin(phi)], axis=-1)
-
-
-def chord(distance_km: float) -> float:
-    """Chord on the unit sphere of a great-circle distance."""
-    return 2 * math.sin(min(distance_km / EARTH_RADIUS_KM, math.pi) / 2)

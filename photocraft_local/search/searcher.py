@@ -87,11 +87,6 @@ class Searcher:
         self._encoder = encoder
         self._background = Background(self._index, encoder.calibration)
 
-    @property
-    def num_indexed(self) -> int:
-        """Photos of the catalog that have a vector."""
-        return len(self._index)
-
     def photo_vector(self, uid: str) -> Vector:
         """The stored unit vector (dim,) of a photo. Raises UnknownPhoto, SearchError."""
         row = self._catalog.rows_of([uid])

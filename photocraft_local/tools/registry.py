@@ -55,7 +55,6 @@ class Registry:
     def call(self, call: ToolCall) -> Observation:
         """Run one call. Raises MalformedCall if the tool or its arguments do not exist."""
         tool = self._checked(call)
-        self.context.sets.step += 1
         try:
             return tool.run(normalised(call.arguments, tool.parameters), self.context)
         except PhotocraftError as exc:

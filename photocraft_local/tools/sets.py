@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from photocraft_local.errors import UnknownSet, UsageError
-from photocraft_local.records import Json
 
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 MAX_SETS = 64
@@ -22,22 +21,20 @@ _NAME = re.compile(NAME_PATTERN.strip("^$"))
 
 @dataclass(frozen=True, slots=True)
 class PhotoSet:
-    """``origin`` says in one line which call made it, ``step`` at which step of the episode."""
+    """``origin`` says in one line which call made it."""
 
     name: str
     uids: tuple[str, ...]
     origin: str = ""
-    step: int = 0
 
     def __len__(self) -> int:
         return len(self.uids)
 
 
 class PhotoSets:
-    """Name → photos. ``step`` is set by the registry before each call."""
+    """Name → photos."""
 
     def __init__(self) -> None:
-        self.step = 0
         self._sets: dict[str, PhotoSet] = {}
 
     def __len__(self) -> int:
@@ -66,7 +63,7 @@ class PhotoSets:
     def save(self, name: str, uids: Iterable[str], origin: str = "") -> PhotoSet:
         """Keep the photos under ``name``; an older set of that name is replaced."""
         self.check_name(name)
-        saved = PhotoSet(name, tuple(dict.fromkeys(uids)), origin, self.step)
+        saved = PhotoSet(name, tuple(dict.fromkeys(uids)), origin)
         self._sets[name] = saved
         return saved
 
@@ -82,10 +79,3 @@ class PhotoSets:
             f"there is no set named {name!r}",
             hint=meant + (f"sets: {sets}" if sets else "no set was saved yet; use save_as first"),
         )
-
-    def as_json(self) -> list[Json]:
-        """All sets, for a trajectory or a state line."""
-        return [
-            {"name": kept.name, "uids": list(kept.uids), "origin": kept.origin, "step": kept.step}
-            for kept in self
-        ]

@@ -82,13 +82,6 @@ def test_bad_arguments_are_named(registry: Registry) -> None:
     assert "top_k is 100000" in malformed(registry, "search_photos", text="a", top_k=10**5).message
 
 
-def test_a_malformed_call_takes_no_step(registry: Registry) -> None:
-    malformed(registry, "recall")
-    assert registry.context.sets.step == 0
-    registry.call(ToolCall("recall", {"text": "dog"}))
-    assert registry.context.sets.step == 1
-
-
 class Failing:
     name = "failing"
     description = "fails"

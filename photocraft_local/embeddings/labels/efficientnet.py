@@ -45,7 +45,6 @@ class Variant:
     side: int  # picture side it was trained at
 
 
-LITE0 = Variant("lite0", 1.0, 1.0, 224)
 LITE2 = Variant("lite2", 1.1, 1.2, 260)
 
 

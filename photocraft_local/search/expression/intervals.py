@@ -6,7 +6,6 @@ Intervals = tuple[tuple[int, int], ...]
 
 LOWEST = -(2**62)
 HIGHEST = 2**62
-EVERYTHING: Intervals = ((LOWEST, HIGHEST),)
 
 
 def interval(low: int, high: int) -> Intervals:
