@@ -7,6 +7,11 @@ import warnings
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in each run, and no time limit on one: a busy machine is no failure.
+settings.register_profile("photocraft", derandomize=True, deadline=None)
+settings.load_profile("photocraft")
 
 ROOT = Path(__file__).resolve().parent.parent
 

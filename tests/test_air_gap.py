@@ -53,7 +53,7 @@ def main_job(
     """index, search, ask and doctor, from an empty library on."""
     commands = [
         ["index", str(photos)],
-        ["search", "a street in a town", "--near", "Arezzo", "--json"],
+        ["search", "a street in a town", "--near", "Arezzo", "-k", "1", "--json"],
         ["search", "--like", str(photos / "ia_no_exif.jpg"), "--json"],
         ["ask", "photos of a building in Italy in 2008", "--json"],
         ["doctor"],
