@@ -54,7 +54,7 @@ def main_job(
     commands = [
         ["index", str(photos)],
         ["search", "a street in a town", "--near", "Arezzo", "-k", "1", "--json"],
-        ["search", "--like", str(photos / "ia_no_exif.jpg"), "--json"],
+        ["search", "--like", str(photos / "ia_no_exif.jpg"), "-k", "4", "--json"],
         ["ask", "photos of a building in Italy in 2008", "--json"],
         ["doctor"],
     ]
