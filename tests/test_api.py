@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from datetime import date
 from pathlib import Path
@@ -27,27 +26,6 @@ def photos(shared: Path, tmp_path: Path) -> Path:
     for name in names:
         shutil.copy(shared / "data" / "exif" / f"ia_{name}.jpg", folder)
     return folder
-
-
-def test_the_five_lines_of_the_readme_run_as_printed(
-    root: Path, photos: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = (root / "README.md").read_text("utf-8")
-    snippet = re.search(r"```python\n(.*?)```", text, re.DOTALL)
-    assert snippet
-    assert len(snippet[1].splitlines()) == 5
-    photos.rename(photos.with_name("Pictures"))
-    monkeypatch.delenv("PHOTOCRAFT_TEST_CACHE", raising=False)  # no setting of the package
-    monkeypatch.setenv("HOME", str(photos.parent))
-    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
-    monkeypatch.setenv("PHOTOCRAFT_ENCODER", "null")
-    names: dict[str, Any] = {}
-    exec(compile(snippet[1], "README.md", "exec"), names)
-    assert names["photos"].status().num_photos == 4
-    assert names["best"] == ()  # colours are all that the null encoder knows, Arezzo not Lisbon
-    assert names["answer"].photos == ()
-    assert names["answer"].text
-    names["photos"].close()
 
 
 def test_nothing_is_made_before_the_first_index(settings: Settings) -> None:
