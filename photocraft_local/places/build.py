@@ -27,7 +27,7 @@ def gazetteer_path(cache: Path) -> Path:
 
 
 def ensure_built(cache: Path, progress: Progress | None = None) -> Path:
-    """The gazetteer's file, built first (about 9 s of CPU) if it is absent, broken or of older
+    """The gazetteer's file, built first (some 10 s of CPU) if it is absent, broken or of older
     tables.
 
     Two processes may call it at once: the second waits for the first. Raises MissingExtraError

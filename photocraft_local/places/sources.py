@@ -61,11 +61,18 @@ class RawSpot:
     known: tuple[str, ...]
 
 
-def versions() -> dict[str, str]:
-    """Versions of the source packages; MissingExtraError names the first that is absent."""
+def absent_package() -> MissingExtraError | None:
+    """The error for the first source package that is not installed, if one is not."""
     for package in _PACKAGES:
         if find_spec(package) is None:
-            raise MissingExtraError(package, "cpu", "building the gazetteer")
+            return MissingExtraError(package, "cpu", "building the gazetteer")
+    return None
+
+
+def versions() -> dict[str, str]:
+    """Versions of the source packages; MissingExtraError names the first that is absent."""
+    if absent := absent_package():
+        raise absent
     from importlib import metadata  # slow to import, and needed only for a build
 
     return {package: metadata.version(package) for package in _PACKAGES}
