@@ -202,7 +202,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Photocraft:
     """Runs the command where only the core's packages can be imported, without any extra."""
     folder = tmp_path_factory.mktemp("bare")
-    for package in CORE:
+    for package in (*CORE, "photocraft-local"):
         distribution = metadata.distribution(package)
         names = {file.parts[0] for file in distribution.files or ()} - {".."}
         for name in names:
