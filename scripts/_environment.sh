@@ -22,11 +22,15 @@ find_python() {
 # make_environment FOLDER EXTRAS: a virtual environment with the package and the extras in it.
 # Nothing is installed again while pyproject.toml and the extras stay the same.
 make_environment() {
-    local folder=$1 extras=$2 python stamp wanted links=()
+    local folder=$1 extras=$2 python stamp wanted extra links=()
     # uv does not read pip's own setting for folders of wheels.
     [ -n "${PIP_FIND_LINKS:-}" ] && links=(--find-links "${PIP_FIND_LINKS%% *}")
     stamp=$folder/.photocraft-installed
-    wanted="$extras $(cksum <pyproject.toml) $PWD"
+    # Another script may have put more extras there: they stay.
+    for extra in $(head -n 1 "$stamp" 2>/dev/null | tr , ' '); do
+        [[ ",$extras," == *",$extra,"* ]] || extras+=",$extra"
+    done
+    wanted=$(tr , '\n' <<<"$extras" | sort | paste -sd, -)$'\n'"$(cksum <pyproject.toml) $PWD"
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && return
     python=$(find_python) || return 1
     say "installing [$extras] into $folder (once)"
