@@ -54,9 +54,7 @@ class PlaceName:
     distance_km: float  # from the photo to the city's centre
 
     def address(self) -> str:
-        """City, region, country; a name that two of them share stands once."""
-        parts = (self.city, self.region, self.country)
-        return ", ".join(dict.fromkeys(part for part in parts if part))
+        return address(self.city, self.region, self.country)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +193,11 @@ class Answer:
     reason: str = ""  # why the set is empty, or why the episode was cut
     understood: tuple[str, ...] = ()
     not_understood: tuple[str, ...] = ()
+
+
+def address(*names: str | None) -> str:
+    """City, region, country in one; a name that two of them share stands once."""
+    return ", ".join(dict.fromkeys(name for name in names if name))
 
 
 def path_text(path: bytes) -> str:

@@ -13,7 +13,7 @@ from photocraft_local.records import Event, Evidence, Photo, Skipped, Step
 
 @dataclass(frozen=True, slots=True)
 class FoundPhoto:
-    """One photo of a search. ``score`` is calibrated (docs/architecture.md), none if the search
+    """One photo of a search. ``score`` is calibrated (search/calibration.py), none if the search
     had no look to score."""
 
     photo: Photo

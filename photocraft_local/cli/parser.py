@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -107,7 +106,4 @@ def add_encoder_option(parser: argparse.ArgumentParser) -> None:
 
 def settings_overrides(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Keyword arguments for ``Settings.load`` from the options that were given."""
-    given = {name: getattr(arguments, name, None) for name in ("library", *names)}
-    if given["library"] is not None:
-        given["library"] = Path(given["library"])
-    return given
+    return {name: getattr(arguments, name, None) for name in ("library", *names)}

@@ -51,9 +51,7 @@ def when_text(photo: Photo) -> str:
 
 def place_text(photo: Photo) -> str:
     if photo.place:
-        place = photo.place
-        parts = dict.fromkeys((place.city, place.region, place.country))  # Lisbon is in Lisbon
-        return ", ".join(part for part in parts if part)
+        return photo.place.address()
     if photo.location:
         return f"{photo.location.latitude:.4f}, {photo.location.longitude:.4f}"
     return "-"
@@ -78,8 +76,9 @@ def evidence_line(evidence: Evidence) -> str:
     return text
 
 
-def count_text(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def count_text(count: int, noun: str, plural: str = "") -> str:
+    """``1 photo``, ``1,200 photos``."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def details_json(details: PhotoDetails) -> dict[str, Json]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from photocraft_local.library.rows import local_of
 from photocraft_local.library.schema import PhotoState
 from photocraft_local.places.distance import haversine_km
-from photocraft_local.records import Event
-from photocraft_local.storage.database import Database
+from photocraft_local.records import Event, address
+from photocraft_local.storage.database import Database, Row
 
 _TRIP_GAPS = 12  # pauses: 36 h at the default event gap of 3 h
 _HOME_GAPS = 10  # jumps: 50 km at the default event gap of 5 km
@@ -98,22 +98,22 @@ def read_events(database: Database) -> list[Event]:
         " WHERE state = ? AND event_id IS NOT NULL ORDER BY event_id, taken_seconds, photo_id",
         (int(PhotoState.PRESENT),),
     )
-    groups: dict[int, list[tuple[object, ...]]] = {}
+    groups: dict[int, list[Row]] = {}
     for row in rows:
         groups.setdefault(row[0], []).append(row)
     return sorted((_event(group) for group in groups.values()), key=lambda event: event.start)
 
 
-def _event(rows: list[tuple[object, ...]]) -> Event:
+def _event(rows: list[Row]) -> Event:
     first, middle, last = rows[0], rows[len(rows) // 2], rows[-1]
     return Event(
-        event_id=_int(first[0]),
-        trip_id=_int(first[1]),
-        start=local_of(_int(first[2])),
-        end=local_of(_int(last[2])),
+        event_id=first[0],
+        trip_id=first[1],
+        start=local_of(first[2]),
+        end=local_of(last[2]),
         count=len(rows),
-        cover_uid=str(middle[3]),
-        place=_commonest([", ".join(str(part) for part in row[4:7] if part) for row in rows]),
+        cover_uid=middle[3],
+        place=_commonest([address(*row[4:7]) for row in rows]),
     )
 
 
@@ -123,11 +123,6 @@ def _commonest(words: list[str]) -> str:
         if word:
             counts[word] = counts.get(word, 0) + 1
     return max(counts, key=lambda word: counts[word], default="")
-
-
-def _int(value: object) -> int:
-    assert isinstance(value, int)
-    return value
 
 
 def _carried(values: Floats) -> Floats:

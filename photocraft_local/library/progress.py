@@ -8,7 +8,8 @@ from typing import Protocol
 class Progress(Protocol):
     """Called often and cheaply, always from the thread that does the work.
 
-    ``stage`` is "scan", "read" or "embed"; ``total`` is None while it is not known.
+    ``stage`` is "scan", "read" or "embed", before them "load" and "prepare" where something is
+    built once; ``total`` is None while it is not known.
     """
 
     def __call__(self, stage: str, done: int, total: int | None) -> None: ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class SyncReport:
-    """Counts of photos and files; ``+`` lines up with what ``photocraft index`` prints."""
+    """Counts of photos and files; ``photocraft index`` prints most of them."""
 
     added: int = 0  # photos that are new to the library
     changed: int = 0  # paths that hold other content than before, or a changed sidecar

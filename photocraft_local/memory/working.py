@@ -29,6 +29,8 @@ class Constraint:
 
 @dataclass(slots=True)
 class WorkingState:
+    """``sub_goal``, ``rejected`` and ``next_action`` are a backbone's to state; none does yet."""
+
     constraints: list[Constraint] = field(default_factory=list)
     sub_goal: str = ""
     sets: dict[str, int] = field(default_factory=dict)  # name → number of photos

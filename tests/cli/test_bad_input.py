@@ -202,7 +202,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Photocraft:
     """Runs the command where only the core's packages can be imported, without any extra."""
     folder = tmp_path_factory.mktemp("bare")
-    for package in (*CORE, "photocraft-local"):
+    for package in CORE:
         distribution = metadata.distribution(package)
         names = {file.parts[0] for file in distribution.files or ()} - {".."}
         for name in names:
@@ -211,6 +211,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Photocraft:
                 target.symlink_to(str(distribution.locate_file(name)))
     package_root = Path(__file__).resolve().parents[2]
     (folder / "photocraft_local").symlink_to(package_root / "photocraft_local")
+    facts = Path(str(metadata.distribution("photocraft-local")._path))  # type: ignore[attr-defined]
+    (folder / facts.name).symlink_to(facts)
     code = (
         f"import sys; sys.path.append({str(folder)!r});"
         "from photocraft_local.cli.main import main; sys.exit(main(sys.argv[1:]))"

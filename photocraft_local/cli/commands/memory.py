@@ -33,7 +33,10 @@ def _check(args: argparse.Namespace) -> None:
     if args.action == "list" and args.episode is None:
         return
     if args.action == "list" or (args.all and args.action != "forget"):
-        raise UsageError(f"memory {args.action} does not go with the other words given")
+        raise UsageError(
+            f"memory {args.action} does not go with the other words given",
+            hint="list stands alone, show takes one ID, forget takes one ID or --all",
+        )
     if (args.episode is None) != bool(args.all):
         raise UsageError(
             f"memory {args.action} needs one ID" + (" or --all" * (args.action == "forget")),

@@ -109,7 +109,7 @@ def _show(answer: SearchAnswer, sheet: str | None, as_json: bool, console: Conso
 
 
 def _summary(answer: SearchAnswer) -> str:
-    text = count_text(len(answer.matches), "match").replace("matchs", "matches")
+    text = count_text(len(answer.matches), "match", "matches")
     if answer.cutoff is not None:
         text += f" (score {answer.cutoff:.2f} or more"
         text += "; '?' marks the rest)" if len(answer.photos) > len(answer.matches) else ")"
