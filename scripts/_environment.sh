@@ -27,7 +27,7 @@ make_environment() {
     [ -n "${PIP_FIND_LINKS:-}" ] && links=(--find-links "${PIP_FIND_LINKS%% *}")
     stamp=$folder/.photocraft-installed
     # Another script may have put more extras there: they stay.
-    for extra in $(head -n 1 "$stamp" 2>/dev/null | tr , ' '); do
+    for extra in $(head -n 1 "$stamp" 2>/dev/null | grep -xE '[a-z,-]+' | tr , ' '); do
         [[ ",$extras," == *",$extra,"* ]] || extras+=",$extra"
     done
     wanted=$(tr , '\n' <<<"$extras" | sort | paste -sd, -)$'\n'"$(cksum <pyproject.toml) $PWD"
