@@ -15,7 +15,7 @@ from photocraft_local.cli.rendering import place_text, when_text
 from photocraft_local.errors import UsageError
 from photocraft_local.records import Photo, path_text
 
-MAX_PHOTOS = 400  # a sheet of more is too small to read
+MAX_PHOTOS = 400  # more would be too small to read, and many more fit on no sheet
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER_END = len(_SIGNATURE) + 25  # after the IHDR chunk
 _MARK = b"Software\0photocraft contact sheet"
@@ -24,16 +24,21 @@ _MARK = b"Software\0photocraft contact sheet"
 def write_sheet(
     path: Path, photos: Sequence[Photo], captions: Sequence[str] = (), *, title: str = ""
 ) -> Path:
-    """Write a captioned sheet of ``photos``; ``captions`` stand before UID, time and place.
+    """Write a captioned sheet of ``photos``; ``captions`` stand beside the UID. Of more than 400
+    photos the first ones are drawn, and the title says so.
 
     Raises UsageError if the file may not be written or ``photos`` is empty.
     """
     from photocraft_local.imaging.contact_sheet import contact_sheet
 
     check_target(path)
-    labels = [_label(photo, caption) for photo, caption in _paired(photos, captions)]
-    pictures = [photo.paths[0] if photo.paths and not photo.offline else None for photo in photos]
-    png = contact_sheet(list(zip(pictures, labels, strict=True)), title=title)
+    items = [
+        (_picture(photo), _label(photo, caption))
+        for photo, caption in _paired(photos, captions)[:MAX_PHOTOS]
+    ]
+    if len(photos) > MAX_PHOTOS:
+        title = f"{title} (the first {MAX_PHOTOS} of {len(photos):,})".strip()
+    png = contact_sheet(items, title=title)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_bytes(png[:_HEADER_END] + _chunk(b"tEXt", _MARK) + png[_HEADER_END:])
@@ -73,6 +78,10 @@ def _is_ours(path: Path) -> bool:
 
 def _paired(photos: Sequence[Photo], captions: Sequence[str]) -> list[tuple[Photo, str]]:
     return list(zip(photos, captions or [""] * len(photos), strict=True))
+
+
+def _picture(photo: Photo) -> bytes | None:
+    return photo.paths[0] if photo.paths and not photo.offline else None
 
 
 def _label(photo: Photo, caption: str) -> str:
