@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,22 +47,23 @@ class FoundFile:
     kind: Kind
 
 
-def walk(root: bytes, *, on_skip: OnSkip) -> Iterator[FoundFile]:
+def walk(root: bytes, *, on_skip: OnSkip, closed: Iterable[bytes] = ()) -> Iterator[FoundFile]:
     """All files of interest below ``root``, depth first, names in byte order.
 
     Links are followed; a folder that was seen (device, inode) is not entered again. Folders and
-    files that cannot be read are reported to ``on_skip`` and left out, never raised.
+    files that cannot be read are reported to ``on_skip`` and left out, never raised. ``closed``
+    folders are not entered, whatever link leads there.
     """
-    yield from _Walk(root, on_skip).folder(root, IgnoreRules(), 0)
+    yield from _Walk(root, on_skip, closed).folder(root, IgnoreRules(), 0)
 
 
 class _Walk:
     __slots__ = ("_on_skip", "_root", "_seen")
 
-    def __init__(self, root: bytes, on_skip: OnSkip) -> None:
+    def __init__(self, root: bytes, on_skip: OnSkip, closed: Iterable[bytes]) -> None:
         self._root = root
         self._on_skip = on_skip
-        self._seen: set[tuple[int, int]] = set()
+        self._seen = {(at.st_dev, at.st_ino) for at in map(os.stat, closed)}
 
     def folder(self, path: bytes, rules: IgnoreRules, depth: int) -> Iterator[FoundFile]:
         try:

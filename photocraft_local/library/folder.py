@@ -7,9 +7,11 @@ import stat
 from pathlib import Path
 
 from photocraft_local.errors import LibraryNotFound, UsageError
+from photocraft_local.storage.faults import corrupt
 
 DATABASE = "library.db"
 LOCK = "lock"
+SPACES = "spaces"
 
 
 def prepare_folder(path: Path, create: bool) -> None:
@@ -18,6 +20,7 @@ def prepare_folder(path: Path, create: bool) -> None:
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file, not a library folder", hint="choose another --library")
     if database.exists():
+        _refuse_emptied(path)
         _make_private(path)
         return
     if not create:
@@ -31,6 +34,14 @@ def prepare_folder(path: Path, create: bool) -> None:
         )
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     _make_private(path)
+
+
+def _refuse_emptied(path: Path) -> None:
+    """A database cut to nothing would pass for a new one, and hand out the ids of photos whose
+    vectors are still there."""
+    database = path / DATABASE
+    if database.stat().st_size == 0 and any((path / SPACES).glob("*/header.json")):
+        raise corrupt(database, "it is empty, and vectors of its photos are still there")
 
 
 def _make_private(path: Path) -> None:

@@ -19,7 +19,7 @@ from photocraft_local.errors import UnknownPhoto
 from photocraft_local.library import compact, events, forget, status
 from photocraft_local.library.columns import LibraryColumns, read_columns
 from photocraft_local.library.crops import Box, Crop, CropStore
-from photocraft_local.library.folder import DATABASE, LOCK, prepare_folder
+from photocraft_local.library.folder import DATABASE, LOCK, SPACES, prepare_folder
 from photocraft_local.library.names import FlagTable
 from photocraft_local.library.rows import PhotoReader
 from photocraft_local.library.schema import MIGRATIONS, PhotoState
@@ -42,7 +42,7 @@ class Library:
         self.settings = settings
         self.database = database
         self.flags = FlagTable(database)
-        self.spaces_folder = path / "spaces"
+        self.spaces_folder = path / SPACES
         self.forget_hooks: list[Callable[[forget.Forgotten], None]] = []
         """Called for each forgotten photo; must bear being called again after a crash."""
         self._crops = CropStore(database, path / "crops")

@@ -31,6 +31,7 @@ class Scope:
     mounted: bool
     swapped: bool  # the root is another directory than at the last sync
     is_new: bool  # never synced to the end before
+    identity: tuple[int, int] | None  # device and inode of the root as the walk began
 
 
 def plan(library: Library, folders: Sequence[bytes]) -> list[Scope]:
@@ -62,11 +63,19 @@ def forget_root(database: Database, root_id: int) -> bool:
 
 
 def record(database: Database, scope: Scope) -> None:
-    """Note, at the end of a sync, which directory the root is and that it is mounted."""
-    facts = _stat(scope.root)
+    """Note, at the end of a sync, which directory the root is and that it is mounted.
+
+    A drive that went away while it was walked is offline, and what is in its place now (an empty
+    mount point) is no new home of its photos.
+    """
+    now = _identity(_stat(scope.root)) if _is_folder(scope.root) else None
+    if now != scope.identity or now is None:
+        online = int(now is not None)
+        database.execute("UPDATE roots SET online = ? WHERE root_id = ?", (online, scope.root_id))
+        return
     database.execute(
         "UPDATE roots SET device = ?, inode = ?, online = 1, synced_at = ? WHERE root_id = ?",
-        (*_identity(facts), time.time(), scope.root_id),
+        (*now, time.time(), scope.root_id),
     )
 
 
@@ -80,8 +89,9 @@ def _scope(library: Library, path: bytes, known: dict[bytes, int]) -> Scope:
     device, inode, synced_at = library.database.row(
         "SELECT device, inode, synced_at FROM roots WHERE root_id = ?", (root_id,)
     ) or (0, 0, None)
-    swapped = mounted and (device, inode) != _identity(_stat(root))
-    return Scope(root_id, root, path, mounted, swapped, is_new=synced_at is None)
+    identity = _identity(_stat(root)) if mounted else None
+    swapped = mounted and (device, inode) != identity
+    return Scope(root_id, root, path, mounted, swapped, synced_at is None, identity)
 
 
 def _register(library: Library, path: bytes) -> int:

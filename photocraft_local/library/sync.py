@@ -92,7 +92,8 @@ def _walk_scope(
     read = partial(inspect, max_pixels=library.settings.max_pixels)
     intake = Intake(library, scope, lambda groups: pool.map(read, groups), report, progress)
     refused: list[Skipped] = []
-    found = _counted(walk(scope.under, on_skip=refused.append), intake)
+    own = os.fsencode(library.path)  # a link may lead into it, and crops are pictures too
+    found = _counted(walk(scope.under, on_skip=refused.append, closed=[own]), intake)
     for folder in by_folder(found):
         for chunk in _chunks(arrange(folder), _CHUNK):
             intake.take(chunk)

@@ -81,6 +81,19 @@ with Library.open(Path(sys.argv[1]), settings=Settings()) as library, library.wr
 """
 
 
+def test_a_database_cut_to_nothing_is_no_new_library_beside_old_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "library"
+    opened(path, create=True).close()
+    (path / "spaces/one").mkdir(parents=True)
+    (path / "spaces/one/header.json").write_text("{}")
+    for name in ("library.db", "library.db-wal", "library.db-shm"):
+        (path / name).unlink(missing_ok=True)
+    (path / "library.db").touch()
+    for create in (False, True):
+        with pytest.raises(LibraryCorrupt, match="it is empty"):
+            opened(path, create=create)
+
+
 def test_a_second_writer_is_told_who_writes_and_readers_go_on(index: Indexer, album: Album) -> None:
     album.shoot("a.jpg", 1)
     index()

@@ -13,6 +13,7 @@ import pytest
 from small_album import Album, Indexer, counts
 
 from photocraft_local.library.library import Library
+from photocraft_local.library.sync import sync
 
 
 @pytest.fixture
@@ -207,3 +208,31 @@ def test_a_closed_folder_keeps_its_photos_and_is_reported(tmp_path: Path, album:
         assert run() == "2 1 0 []\n"
     finally:
         shutil.rmtree(home)
+
+
+@pytest.mark.parametrize("leaves_a_mount_point", [False, True])
+def test_a_drive_that_goes_away_while_it_is_walked_loses_nothing(
+    library: Library, index: Indexer, album: Album, tmp_path: Path, leaves_a_mount_point: bool
+) -> None:
+    album.shoot("a/1.jpg", 1)
+    album.shoot("z/2.jpg", 2)
+    index()
+    album.shoot("a/3.jpg", 3)
+
+    def unplug(stage: str, done: int, total: int | None) -> None:
+        if stage == "read":
+            album.folder.rename(tmp_path / "away")
+            if leaves_a_mount_point:
+                album.folder.mkdir()
+
+    report = sync(library, [os.fsencode(album.folder)], progress=unplug)
+    assert report.missing == 0
+    assert index.again().missing == 0
+    assert [photo.offline for photo in library.photos()] == [True] * 3
+    if leaves_a_mount_point:
+        album.folder.rmdir()
+    (tmp_path / "away").rename(album.folder)
+    report = index.again()
+    assert (report.missing, report.added, report.unchanged) == (0, 0, 3)
+    assert [photo.offline for photo in library.photos()] == [False] * 3
+    assert library.skipped() == []

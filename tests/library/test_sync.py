@@ -279,6 +279,18 @@ class Lisbon:
         return None
 
 
+def test_a_link_into_the_library_gives_no_photo_of_its_crops(index: Indexer, album: Album) -> None:
+    album.shoot("a.jpg", 1)
+    index()
+    uid = index.by_name()["a.jpg"].uid
+    index.library.add_crop(uid, (0, 0, 8, 8), album.shoot("crop.png", 2).read_bytes())
+    (album.folder / "crop.png").unlink()
+    (album.folder / "mine").symlink_to(index.library.path)
+    (album.folder / "crops").symlink_to(index.library.path.parent)
+    index()
+    assert list(index.by_name()) == ["a.jpg"]
+
+
 def test_places_are_named_once_also_for_photos_that_came_before_the_gazetteer(
     index: Indexer, album: Album
 ) -> None:
