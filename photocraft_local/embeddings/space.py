@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from photocraft_local.embeddings.encoder import EncoderSpec, Vectors
 from photocraft_local.errors import EncoderError
-from photocraft_local.storage.faults import corrupt
-from photocraft_local.storage.rows import ERASED, RowStore
+from photocraft_local.storage.rows import ERASED, RowStore, damaged
 
 UNIT_TOLERANCE = 1e-2  # of a row's length; fp16 rounding alone stays below 1e-3
 
@@ -48,7 +47,7 @@ class VectorSpace:
         facts = {k: v for k, v in dataclasses.asdict(spec).items() if k not in _NOT_IDENTITY}
         store = RowStore.create(folder, spec.dim, facts) if create else RowStore.open(folder)
         if store.facts != facts or store.dim != spec.dim:
-            raise corrupt(
+            raise damaged(
                 folder,
                 f"it holds vectors of {store.facts} × {store.dim}, not of {facts} × {spec.dim}",
             )

@@ -71,10 +71,11 @@ def full(path: Path) -> StorageFull:
     )
 
 
-def corrupt(path: Path, cause: str) -> LibraryCorrupt:
+def corrupt(path: Path, cause: str, *, hint: str = "") -> LibraryCorrupt:
     return LibraryCorrupt(
         f"{path} is damaged: {cause}",
-        hint="restore the library folder from a backup, or move it away and index again; "
+        hint=hint
+        or "restore the library folder from a backup, or move it away and index again; "
         "your photos are not touched",
     )
 

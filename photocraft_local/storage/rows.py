@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from photocraft_local.errors import LibraryNotFound
+from photocraft_local.errors import LibraryCorrupt, LibraryNotFound
 from photocraft_local.storage.atomic import (
     overwrite_at,
     replace_tail,
@@ -30,6 +30,7 @@ FORMAT_VERSION = 1
 ERASED = -1
 
 _HEADER = "header.json"
+_HIGHEST_ID = 1 << 31  # far above the photos of a life; anything higher is no id
 _COPY_ROWS = 4096
 _ATTEMPTS = 3
 
@@ -74,8 +75,9 @@ class RowStore:
             if self._files_exist():
                 self._check_sizes()
                 ids = self.ids()  # before the rows: each id that is read has its row
+                self._check_ids(ids)
                 return ids, self.rows(len(ids))
-        raise corrupt(self.folder, "a file that its header names is gone")
+        raise damaged(self.folder, "a file that its header names is gone")
 
     @property
     def count(self) -> int:
@@ -160,10 +162,25 @@ class RowStore:
         needed = self.count * self._row_bytes
         found = _size(self._rows_path)
         if found < needed:
-            raise corrupt(
+            raise damaged(
                 self._rows_path,
                 f"{self.count} vectors of {self.dim} numbers need {needed} bytes, it has {found}",
             )
+
+    def _check_ids(self, ids: Ids) -> None:
+        if len(ids) and (ids.max() > _HIGHEST_ID or ids.min() < ERASED or not ids.all()):
+            raise damaged(self._ids_path, "it holds numbers that are no ids of photos")
+
+
+def damaged(path: Path, cause: str) -> LibraryCorrupt:
+    """The error for a store that cannot be used. Vectors are derived data: they can be made anew
+    and the library keeps everything else."""
+    folder = path if path.is_dir() else path.parent
+    return corrupt(
+        path,
+        cause,
+        hint=f"remove the folder {folder} and run: photocraft index; it embeds the photos anew",
+    )
 
 
 def _read_header(folder: Path) -> dict[str, Any]:
@@ -177,9 +194,9 @@ def _read_header(folder: Path) -> dict[str, Any]:
         version, dim = header["format"], header["dim"]
         complete = len(header["files"]) == 2 and {"facts", "generation"} <= header.keys()
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise corrupt(path, f"it is no header of vectors ({exc!r})") from exc
+        raise damaged(path, f"it is no header of vectors ({exc!r})") from exc
     if version != FORMAT_VERSION or not isinstance(dim, int) or dim < 1 or not complete:
-        raise corrupt(path, f"format {version!r} with {dim!r} numbers a vector is not readable")
+        raise damaged(path, f"format {version!r} with {dim!r} numbers a vector is not readable")
     return dict(header)
 
 

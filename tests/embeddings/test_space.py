@@ -91,7 +91,7 @@ def test_another_encoder_is_another_space(tmp_path: Path, change: dict[str, obje
     for create in (False, True):
         with pytest.raises(LibraryCorrupt) as caught:
             VectorSpace.open(tmp_path / "s", other, create=create)
-        assert "index again" in caught.value.hint
+        assert f"remove the folder {tmp_path / 's'} and run: photocraft index" in caught.value.hint
 
 
 def test_a_finer_decode_does_not_change_the_space(tmp_path: Path) -> None:

@@ -92,6 +92,15 @@ def test_a_header_that_says_nothing_is_corrupt(tmp_path: Path, header: bytes) ->
         RowStore.open(tmp_path / "s")
 
 
+@pytest.mark.parametrize("number", [0, -2, -(2**63), 2**40, 2**63 - 1])
+def test_numbers_that_are_no_ids_are_corrupt(tmp_path: Path, number: int) -> None:
+    store_of(tmp_path / "s", [1, 2])
+    (tmp_path / "s/ids.i64").write_bytes(np.array([1, number], "<i8").tobytes())
+    with pytest.raises(LibraryCorrupt, match=r"ids\.i64") as info:
+        RowStore.open(tmp_path / "s")
+    assert f"remove the folder {tmp_path / 's'} and run: photocraft index" in info.value.hint
+
+
 def test_a_file_that_is_gone_is_corrupt_and_a_folder_that_is_gone_not_found(tmp_path: Path) -> None:
     store_of(tmp_path / "s", [1])
     (tmp_path / "s" / "ids.i64").unlink()
