@@ -21,7 +21,15 @@ _PREFIX = "PHOTOCRAFT_"
 
 def _home(variable: str, fallback: str) -> Path:
     value = os.environ.get(variable)
-    return Path(value) if value else Path.home() / fallback
+    if value:
+        return Path(value)
+    try:
+        return Path.home() / fallback
+    except RuntimeError as exc:  # a user without HOME and without an account entry
+        raise SettingsError(
+            f"your home folder is not known, and {variable} is not set: {exc}",
+            hint=f"set HOME, or {variable}",
+        ) from exc
 
 
 def default_library_path() -> Path:
@@ -90,8 +98,7 @@ class Settings:
     def load(cls, **overrides: Any) -> Settings:
         """Settings from file, environment and ``overrides`` (``None`` = not given)."""
         values: dict[str, Any] = {}
-        config = default_config_path()
-        if config.is_file():
+        if config := _config_file():
             values |= _checked(_read_toml(config), f"settings file {config}")
         environment = {
             key.removeprefix(_PREFIX).lower(): value
@@ -109,6 +116,19 @@ class Settings:
 def describe() -> dict[str, str]:
     """Field name → description."""
     return {f.name: str(f.metadata["description"]) for f in fields(Settings)}
+
+
+def _config_file() -> Path | None:
+    """The settings file, None if there is none; one that was named has to be there."""
+    path = default_config_path()
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if not os.environ.get(_PREFIX + "CONFIG"):
+            return None
+    except OSError:
+        pass  # reading it says why
+    return path
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -140,16 +160,22 @@ _TRUE_WORDS = {"1", "true", "yes", "on"}
 
 def _converted(key: str, value: Any, kind: str, source: str) -> Any:
     try:
+        if value == "":  # a variable of a script that was never set; a Path of it is "."
+            raise ValueError("empty")
+        if "\0" in str(value):
+            raise ValueError("a NUL character")
         if kind == "Path":
             return Path(value).expanduser().absolute()
         if kind == "bool":
             return value if isinstance(value, bool) else _boolean(str(value))
+        if isinstance(value, bool):
+            raise TypeError("a yes or no")
         if kind == "int":
             return int(value)
         if kind == "float":
             return float(value)
         return str(value)
-    except (TypeError, ValueError) as exc:
+    except (TypeError, ValueError, RuntimeError) as exc:  # RuntimeError: ~ of nobody
         raise SettingsError(
             f"setting {key!r} in {source} is not a valid {kind.lower()}: {value!r}",
             hint=f"it means: {describe()[key]}",

@@ -38,6 +38,49 @@ def test_paths_are_absolute_and_the_home_sign_is_understood() -> None:
     assert Settings.load(library="~/photos-index").library == Path.home() / "photos-index"
 
 
+@pytest.mark.parametrize("name", ["library", "cache", "encoder", "workers"])
+def test_an_empty_value_is_not_the_current_folder(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script's variable that was never set must not make the folder it runs in a library."""
+    with pytest.raises(SettingsError, match=f"'{name}' in arguments .*''"):
+        Settings.load(**{name: ""})
+    monkeypatch.setenv(f"PHOTOCRAFT_{name.upper()}", "")
+    with pytest.raises(SettingsError, match=f"'{name}' in PHOTOCRAFT_"):
+        Settings.load()
+
+
+@pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "a\0b"])
+def test_a_path_that_cannot_be_one_is_an_error(path: str) -> None:
+    with pytest.raises(SettingsError, match="library"):
+        Settings.load(library=path)
+
+
+def test_yes_is_no_number() -> None:
+    write_config("workers = true\n")
+    with pytest.raises(SettingsError, match="'workers'"):
+        Settings.load()
+
+
+def test_a_settings_file_that_was_named_has_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in (tmp_path / "absent.toml", tmp_path):
+        monkeypatch.setenv("PHOTOCRAFT_CONFIG", str(path))
+        with pytest.raises(SettingsError, match="cannot be read"):
+            Settings.load()
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    with pytest.raises(SettingsError, match="XDG_CONFIG_HOME"):
+        Settings.load()
+
+
 def test_unknown_keys_name_their_source_and_the_known_keys() -> None:
     write_config("batchsize = 3\n")
     with pytest.raises(SettingsError, match=r"'batchsize' in settings file .*config\.toml") as info:

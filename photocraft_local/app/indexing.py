@@ -64,7 +64,15 @@ def index(
 
 def absolute(path: str | bytes | Path) -> bytes:
     """As a person names it (``~``, relative) to as it is stored: absolute, symlinks kept."""
-    return os.fsencode(Path(os.fsdecode(path)).expanduser().absolute())
+    name = os.fsdecode(path)
+    if not name:
+        raise UsageError("a folder's name is empty", hint="give the folder that holds the photos")
+    try:
+        return os.fsencode(Path(name).expanduser().absolute())
+    except RuntimeError as exc:
+        raise UsageError(
+            f"{name} is in nobody's home folder: {exc}", hint="write the folder's name in full"
+        ) from exc
 
 
 def _library_for(parts: Parts, folders: Sequence[bytes], report: Progress) -> Library:

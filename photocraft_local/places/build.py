@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from photocraft_local.errors import PhotocraftError, StorageFull
+from photocraft_local.errors import SettingsError, StorageFull
 from photocraft_local.places import sources
 from photocraft_local.places.content import SCHEMA, Progress, fill
 
@@ -83,7 +83,7 @@ def _errors_of(cache: Path) -> Iterator[None]:
                 f"no space left for the gazetteer in {cache}",
                 hint="free about 60 MB there, or name another folder with the 'cache' setting",
             ) from exc
-        raise PhotocraftError(
+        raise SettingsError(
             f"the gazetteer cannot be written to {cache}: {exc}",
             hint="the 'cache' setting names the folder for derived data; it must be writable",
         ) from exc
