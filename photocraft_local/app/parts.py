@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.lazy_places import LazyPlaces
-from photocraft_local.errors import NoVectors
+from photocraft_local.errors import LibraryNotFound, NoVectors
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ class Parts:
         folder = self.library().spaces_folder / spec.space_id
         if not create and not folder.is_dir():
             raise self._no_vectors(spec.encoder_id)
-        return VectorSpace.open(folder, spec, create=create)
+        try:
+            return VectorSpace.open(folder, spec, create=create)
+        except LibraryNotFound as exc:  # a run was killed before it had stored the first vector
+            raise self._no_vectors(spec.encoder_id) from exc
 
     def catalog(self) -> Catalog:
         """The library's columns by time, read anew when the library has changed."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.results import LibraryStatus, PhotoDetails
-from photocraft_local.errors import EncoderError, MissingExtraError, NoVectors
+from photocraft_local.errors import EncoderError, LibraryError, MissingExtraError, NoVectors
 from photocraft_local.records import Photo
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def status(parts: Parts) -> LibraryStatus:
     found = library.status()
     notes: list[str] = []
     pending = _num_pending(parts, notes)
+    spaces = dict(_spaces(library.space_folders(), notes))
     return LibraryStatus(
         library=library.path,
         num_photos=found.photos,
@@ -57,7 +59,7 @@ def status(parts: Parts) -> LibraryStatus:
         roots=found.roots,
         offline_roots=found.offline_roots,
         skipped=found.skipped,
-        spaces={folder.name: _rows(folder) for folder in library.space_folders()},
+        spaces=spaces,
         notes=tuple(notes),
     )
 
@@ -69,12 +71,19 @@ def _num_pending(parts: Parts, notes: list[str]) -> int | None:
         return len(parts.space().pending(ids))
     except NoVectors:
         return len(ids)
-    except (EncoderError, MissingExtraError) as error:
+    except (EncoderError, MissingExtraError, LibraryError) as error:
         notes.append(f"{error.message}; {error.hint}")
         return None
 
 
-def _rows(folder: Path) -> int:
+def _spaces(folders: Iterable[Path], notes: list[str]) -> Iterator[tuple[str, int]]:
+    """Name and number of vectors of each space; one that cannot be read is a note."""
     from photocraft_local.storage.rows import ERASED, RowStore
 
-    return int((RowStore.open(folder).ids() != ERASED).sum())
+    for folder in folders:
+        try:
+            yield folder.name, int((RowStore.open(folder).ids() != ERASED).sum())
+        except LibraryError as error:
+            note = f"{error.message}; {error.hint}"
+            if note not in notes:
+                notes.append(note)
