@@ -18,6 +18,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+# The folder of real photos beside the checkout, as in the tests.
+SHARED = Path(
+    os.environ.get("PHOTOCRAFT_TEST_SHARED", Path(__file__).resolve().parents[2] / "shared")
+)
+
 
 def arguments(description: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)

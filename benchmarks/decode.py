@@ -15,15 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import simplejpeg
-from _common import arguments, finish, interleaved, machine, ratio, table
+from _common import SHARED, arguments, finish, interleaved, machine, ratio, table
 from numpy.typing import NDArray
 from PIL import Image
 
 from photocraft_local.files.decode import decode_upright
 
-SHARED = Path(
-    os.environ.get("PHOTOCRAFT_TEST_SHARED", Path(__file__).resolve().parents[2] / "shared")
-)
 WIDTH, HEIGHT = 4032, 3024
 NOISE = 4.0  # standard deviation in 8-bit steps, as a phone's sensor leaves in daylight
 

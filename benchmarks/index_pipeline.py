@@ -24,7 +24,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from _common import finish, machine, table
+from _common import SHARED, finish, machine, table
 from PIL import Image
 
 from photocraft_local.embeddings.encoder import Encoder, Pixels
@@ -38,9 +38,6 @@ from photocraft_local.library.sync import sync
 from photocraft_local.settings import Settings
 
 _CORES = len(os.sched_getaffinity(0))
-_SHARED = Path(
-    os.environ.get("PHOTOCRAFT_TEST_SHARED", Path(__file__).resolve().parents[2] / "shared")
-)
 _PIECE = 2  # photos of one call of the encoder, as in the pipeline
 
 
@@ -120,7 +117,7 @@ def _share(seconds: dict[str, list[float]]) -> float:
 
 
 def _real_photos() -> list[Path]:
-    captioned = sorted((_SHARED / "data" / "captioned").rglob("*.jpg"))
+    captioned = sorted((SHARED / "data" / "captioned").rglob("*.jpg"))
     if captioned:
         return captioned
     from package_photos import locate

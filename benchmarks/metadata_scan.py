@@ -15,16 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pi_heif
-from _common import arguments, finish, interleaved, machine, ratio, table
+from _common import SHARED, arguments, finish, interleaved, machine, ratio, table
 from PIL import Image
 
 from photocraft_local.errors import PhotoError
 from photocraft_local.files.metadata import read_metadata
 from photocraft_local.records import FileMetadata
-
-SHARED = Path(
-    os.environ.get("PHOTOCRAFT_TEST_SHARED", Path(__file__).resolve().parents[2] / "shared")
-)
 
 
 def photos(folder: Path) -> list[Path]:

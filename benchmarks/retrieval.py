@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from _common import arguments, finish, machine, table
+from _common import SHARED, arguments, finish, machine, table
 from numpy.typing import NDArray
 from package_photos import QUERIES, locate
 
@@ -36,9 +36,6 @@ from photocraft_local.search.index import ExactIndex
 from photocraft_local.settings import default_cache_path
 
 Vectors = NDArray[np.float32]
-SHARED = Path(
-    os.environ.get("PHOTOCRAFT_TEST_SHARED", Path(__file__).resolve().parents[2] / "shared")
-)
 # Things that the classifier names and that no photo of the captioned set shows.
 _ABSENT = """
 volcano|snake|whale|helicopter|castle|camel|penguin|piano|waterfall|submarine|accordion|spider

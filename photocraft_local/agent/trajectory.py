@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from photocraft_local.errors import AgentError
 from photocraft_local.memory.files import write_atomically
-from photocraft_local.records import Answer, Evidence, Json, Observation, Step, ToolCall, Usage
+from photocraft_local.records import Answer, Json, Observation, Step, ToolCall, Usage
+from photocraft_local.tools import evidence
 
 SCHEMA = "photocraft-trajectory"
 VERSION = 1
@@ -156,8 +157,7 @@ def _answer(data: dict[str, Any]) -> Answer:
     return Answer(
         uids=tuple(data["uids"]),
         evidence={
-            uid: tuple(Evidence(**{**item, "anchors": tuple(item["anchors"])}) for item in items)
-            for uid, items in data["evidence"].items()
+            uid: tuple(map(evidence.from_json, items)) for uid, items in data["evidence"].items()
         },
         text=data["text"],
         reason=data["reason"],

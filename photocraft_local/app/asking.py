@@ -13,8 +13,10 @@ from photocraft_local.records import Photo, Step
 if TYPE_CHECKING:
     from photocraft_local.agent.loop import Agent
     from photocraft_local.app.parts import Parts
+    from photocraft_local.memory.memory import Memory
     from photocraft_local.records import Answer
     from photocraft_local.serving.chat_model import ChatModel
+    from photocraft_local.tools.context import ToolContext
 
 BACKBONES = ("planner",)
 
@@ -25,7 +27,6 @@ def ask(
     """``PhotoSearch.ask``."""
     from photocraft_local.agent.loop import Agent
     from photocraft_local.memory.memory import Memory
-    from photocraft_local.tools.context import ToolContext
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools
 
@@ -33,17 +34,7 @@ def ask(
         raise UsageError("the question is empty", hint="ask for photos by what they show")
     model = _backbone(parts)
     memory = Memory.open(parts.settings)
-    library = parts.library()
-    context = ToolContext(
-        library=library,
-        catalog=parts.catalog(),
-        searcher=parts.searcher(),
-        encoder=parts.encoder(),
-        gazetteer=parts.gazetteer(),
-        today=today,
-        settings=parts.settings,
-        memory=memory,
-    )
+    context = _context(parts, memory, today)
     steps: list[Step] = []
 
     def record(step: Step) -> None:
@@ -58,11 +49,26 @@ def ask(
         parts.settings,
         today=today,
         library_card=library_card(parts),
-        generation=library.generation(),
+        generation=parts.library().generation(),
         on_step=record,
     )
     answer = agent.ask(question)
     return _answer(parts, question, answer, steps, agent)
+
+
+def _context(parts: Parts, memory: Memory, today: date) -> ToolContext:
+    from photocraft_local.tools.context import ToolContext
+
+    return ToolContext(
+        library=parts.library(),
+        catalog=parts.catalog(),
+        searcher=parts.searcher(),
+        encoder=parts.encoder(),
+        gazetteer=parts.gazetteer(),
+        today=today,
+        settings=parts.settings,
+        memory=memory,
+    )
 
 
 def library_card(parts: Parts) -> str:
@@ -77,7 +83,7 @@ def library_card(parts: Parts) -> str:
 
 
 def _backbone(parts: Parts) -> ChatModel:
-    if parts.settings.backbone != "planner":
+    if parts.settings.backbone not in BACKBONES:
         raise SettingsError(
             f"there is no backbone {parts.settings.backbone!r}",
             hint=f"known: {', '.join(BACKBONES)}",

@@ -23,8 +23,8 @@ from photocraft_local.embeddings.encoder import (
     Vectors,
 )
 from photocraft_local.embeddings.onnx_folder import DualFolder, PictureRules
-from photocraft_local.embeddings.onnx_session import open_session
-from photocraft_local.errors import EncoderError, MissingExtraError
+from photocraft_local.embeddings.onnx_session import open_session, open_tokenizer
+from photocraft_local.errors import EncoderError
 
 _HINT = "weights.md says which exports of CLIP, SigLIP and SigLIP 2 work"
 _MULTILINGUAL = 100_000  # vocabularies of the English-only CLIP and SigLIP are far smaller
@@ -126,16 +126,7 @@ class OnnxDualEncoder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as exc:
-            raise MissingExtraError("tokenizers", "cpu", "reading a query") from exc
-        try:
-            tokenizer = Tokenizer.from_file(str(self._folder.tokenizer))
-        except Exception as exc:  # the library raises plain Exception
-            raise EncoderError(
-                f"{self._folder.tokenizer} cannot be read: {exc}", hint=_HINT
-            ) from exc
+        tokenizer = open_tokenizer(self._folder.tokenizer, hint=_HINT)
         tokenizer.enable_truncation(self._max_tokens)
         if self._is_siglip:  # it was trained on texts padded to one length, without a mask
             pad = str(self._folder.json("tokenizer_config.json").get("pad_token", "<pad>"))

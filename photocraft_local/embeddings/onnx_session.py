@@ -1,4 +1,6 @@
-"""Opens onnxruntime sessions in one way: CPU, quiet, a stated number of threads, own errors."""
+"""Opens what models are run with: onnxruntime sessions (CPU, quiet, a stated number of threads) and
+tokenizers, each with the package's own errors.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def open_session(path: Path, *, threads: int = 1, brief: bool = False) -> Any:
     except ImportError as exc:
         raise MissingExtraError("onnxruntime", "cpu", "running an encoder") from exc
     if not path.is_file():
-        raise EncoderError(f"model file {path} does not exist")
+        raise EncoderError(f"model file {path} does not exist", hint="place the model anew")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -35,3 +37,20 @@ def open_session(path: Path, *, threads: int = 1, brief: bool = False) -> Any:
         raise EncoderError(
             f"model file {path} cannot be run: {exc}", hint="convert or place the model anew"
         ) from exc
+
+
+def open_tokenizer(path: Path, *, hint: str) -> Any:
+    """A ``tokenizers.Tokenizer`` from its ``tokenizer.json``.
+
+    Raises:
+        MissingExtraError: tokenizers is not installed.
+        EncoderError: the file is none that it reads; ``hint`` is the way out.
+    """
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as exc:
+        raise MissingExtraError("tokenizers", "cpu", "reading a query") from exc
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as exc:  # the library raises plain Exception
+        raise EncoderError(f"tokenizer {path} cannot be read: {exc}", hint=hint) from exc

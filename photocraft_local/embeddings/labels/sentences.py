@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.embeddings.labels import sources
-from photocraft_local.embeddings.onnx_session import open_session
-from photocraft_local.errors import EncoderError, MissingExtraError
+from photocraft_local.embeddings.onnx_session import open_session, open_tokenizer
 
 DIM = 384
 _MAX_PIECES = 128
@@ -31,15 +30,8 @@ class SentenceModel:
 
     @cached_property
     def tokenizer(self) -> Any:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as exc:
-            raise MissingExtraError("tokenizers", "cpu", "reading a query") from exc
         path = sources.TOKENIZER.checked()
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as exc:  # the library raises plain Exception
-            raise EncoderError(f"tokenizer {path} cannot be read: {exc}") from exc
+        tokenizer = open_tokenizer(path, hint="reinstall the package that ships it")
         tokenizer.no_padding()
         tokenizer.enable_truncation(_MAX_PIECES)
         return tokenizer
