@@ -131,8 +131,8 @@ class Evidence:
     rule: str  # what was checked, e.g. "2021-06-01 <= time < 2021-07-01"
     value: str  # what the photo says, e.g. "2021-06-14T10:31:00"
     met: bool
-    score: float | None = None
-    threshold: float | None = None
+    score: float | None = None  # of a look
+    threshold: float | None = None  # reached if the look is wanted, not reached if it is not
     anchors: tuple[str, ...] = ()  # UIDs it came by
 
 

@@ -138,7 +138,7 @@ def _leads(words: Words, at: int) -> list[int]:
 def _is_cued_before(words: Words, at: int) -> bool:
     """ "photos from March"; "2021 except June": what is taken out of a time is a time."""
     if words.key(at) in _FROM and words.match("photo", at - 1):
-        return True
+        return words.keys[at : at + 2] != ["from", "mars"]  # March in French, a planet in English
     return any(
         (found := words.match("not", before)) is not None and found[0] == at
         for before in (at - 1, at - 2)

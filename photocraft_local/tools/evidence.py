@@ -82,21 +82,48 @@ def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dic
         )
     )
     scores = {hit.uid: hit.score for hit in result.hits}
-    rule = f"looks like {text!r}" if text else "looks of the photo"
-    rule += f" and not like {', '.join(map(repr, unwanted))}" if unwanted else ""
-    rule += f": score at least {score_value(result.cutoff)}"
     seen = claim.checks.get("seen", "")
     return {
-        photo.uid: _piece(
+        photo.uid: _look_piece(
             claim,
-            rule + (", or seen in the picture" if seen else ""),
-            seen or _score_text(scores.get(photo.uid)),
-            bool(seen) or scores.get(photo.uid, -1e9) >= result.cutoff,
-            scores.get(photo.uid),
-            result.cutoff,
+            _Look(text, unwanted, scores.get(photo.uid), result.cutoff),
+            context.encoder.calibration.cutoff,
+            seen,
         )
         for photo in photos
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One photo's result: it matches from ``cutoff`` on; no score if it has no vector yet."""
+
+    text: str
+    unwanted: tuple[str, ...]
+    score: float | None
+    cutoff: float
+
+    @property
+    def met(self) -> bool:
+        return self.score is not None and self.score >= self.cutoff
+
+
+def _look_piece(claim: Claim, look: _Look, limit: float, seen: str) -> Evidence:
+    """``limit`` is the score from which on a text counts as seen. Where nothing is wanted, the
+    search scores by how far a photo stays below it; told is the unwanted look's own score."""
+    unwanted = " or ".join(map(repr, look.unwanted))
+    score, threshold = look.score, look.cutoff
+    if look.text:
+        rule = f"looks like {look.text!r}"
+        rule += f" and not like {unwanted}" if unwanted else ""
+        rule += f": score {score_value(threshold)} or more"
+    else:
+        score = None if score is None else limit - (score - threshold)
+        threshold = limit
+        rule = f"does not look like {unwanted}: score below {score_value(threshold)}"
+    rule += ", or seen in the picture" if seen else ""
+    value = seen or _score_text(score)
+    return _piece(claim, rule, value, bool(seen) or look.met, score, threshold)
 
 
 def _piece(

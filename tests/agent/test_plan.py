@@ -15,7 +15,7 @@ from photocraft_local.agent.planner.plan import MAX_RECHECKED, Moves, Result, mo
 from photocraft_local.agent.planner.reading import Reading
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import ModelError, QuestionNotUnderstood
-from photocraft_local.places.areas import PlaceMention
+from photocraft_local.places.areas import Area, PlaceMention
 from photocraft_local.records import Json, ToolCall
 from photocraft_local.serving.chat_model import ChatModel, Message
 
@@ -67,6 +67,21 @@ def test_the_full_plan_filters_searches_leaves_out_checks_and_submits() -> None:
     assert calls[4].arguments["set"] == "kept_1"
     claims = calls[4].arguments["evidence"]
     assert [set(claim) - {"constraint"} for claim in claims] == [{"where"}, {"text"}, {"not_text"}]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "told"), [(2, "None looks enough like 'people' to be left out."), (3, "")]
+)
+def test_an_unwanted_look_that_left_out_nothing_is_said(candidates: int, told: str) -> None:
+    kept = listed("a", "b", candidates=candidates)
+    calls, _ = drive(Reading(not_looks=("people",)), kept)
+    text = calls[-1].arguments["text"]
+    assert text == f"2 photos: does not look like 'people'. {told}".strip()
+
+
+def test_a_look_that_may_be_a_place_is_offered_as_one() -> None:
+    calls, _ = drive(Reading(look="siena", namesakes=("siena",)), listed())
+    assert "'in Siena'" in calls[-1].arguments["text"]
 
 
 def test_a_photo_whose_metadata_contradicts_is_dropped() -> None:
@@ -168,6 +183,9 @@ def test_the_recheck_goes_in_parts_and_leaves_large_sets_to_the_answer_check() -
 
 class NoPlaces:
     def find_in_text(self, text: str) -> list[PlaceMention]:
+        return []
+
+    def find(self, name: str) -> list[Area]:
         return []
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]:

@@ -67,6 +67,13 @@ LOOKS_TIMES_PLACES = [
     ("Lisbon June 2021 dog", "dog", [JUNE_2021], ['place("Lisbon")']),
     ("dogs in the netherlands", "dogs", [], ['place("the netherlands")']),
     ("lisbon 2019", "", [YEAR_2019], ['place("lisbon")']),
+    ("lisbon june 2021", "", [JUNE_2021], ['place("lisbon")']),
+    ("tokyo dogs", "dogs", [], ['place("tokyo")']),
+    ("our Japan trip", "", [], ['place("Japan")']),
+    ("photos prises en Italie", "", [], ['place("Italie")']),
+    ("fotos de Lisboa em 2019", "", [YEAR_2019], ['place("Lisboa")']),
+    ("東京の写真", "", [], ['place("東京")']),
+    ("weekend photos of dogs", "dogs", ['weekday in ("sat", "sun")'], []),
     ("a cat near Porto", "cat", [], ['near("Porto", 25)']),
     ("sunsets within 5 km of Porto", "sunsets", [], ['near("Porto", 5)']),
     ("sunsets within 10 miles of Porto", "sunsets", [], ['near("Porto", 16.0934)']),
@@ -123,8 +130,19 @@ def test_what_must_not_be_seen(
         ("iPhone photos of cats", ['camera == "iPhone"'], "cats"),
         ("pictures from my Nikon COOLPIX P6000",
          ['camera == "Nikon" and camera == "COOLPIX" and camera == "P6000"'], ""),
-        ("a cat, not taken with the Canon", ['not (camera == "Canon")'], "cat"),
+        ("a cat, not taken with the Canon", ['not ((camera == "Canon"))'], "cat"),
         ("before 2010 with a Nikon", ['camera == "Nikon"'], ""),
+        ("Nikon or Sony photos", ['((camera == "Nikon") or (camera == "Sony"))'], ""),
+        ("dogs taken with my Nikon or the Sony",
+         ['((camera == "Nikon") or (camera == "Sony"))'], "dogs"),
+        ("not taken with an iPhone or Nikon",
+         ['not ((camera == "iPhone") or (camera == "Nikon"))'], ""),
+        ("X-T4 photos", ['camera == "X-T4"'], ""),
+        ("taken with the Fuji X-T4 in Tokyo", ['camera == "Fuji" and camera == "X-T4"'], ""),
+        ("nikon d750", ['camera == "nikon" and camera == "d750"'], ""),
+        ("DSC-RX100M3", ['camera == "DSC-RX100M3"'], ""),
+        ("a nikon", [], "nikon"),
+        ("A4 photos of june2021", [], "A4 of june2021"),
         ("a man with a Nikon", [], "man with a Nikon"),
         ("a man holding a Nikon camera", [], "man holding a Nikon camera"),
         ("an apple on a table", [], "apple on a table"),
@@ -142,6 +160,8 @@ def test_cameras_are_told_from_looks(
     ("question", "where", "look"),
     [
         ("photos without a date", "not has_time", ""),
+        ("photos with GPS", "has_gps", ""),
+        ("dogs with a location", "has_gps", "dogs"),
         ("dogs with no location", "not has_gps", "dogs"),
         ("screenshots", 'flag("screenshot")', ""),
         ("cats, no screenshots", 'not flag("screenshot")', "cats"),
@@ -193,6 +213,10 @@ def test_counts(question: str, look: str, places: Gazetteer) -> None:
         ("photos between Lisbon and Porto", "between Lisbon"),
         ("villages north of Porto", "north of Porto"),
         ("photos from next year", "next year"),
+        ("photos from Asia", "Asia"),
+        ("dogs in South America in 2020", "South America"),
+        ("our africa trip", "africa"),
+        ("photos similar to p7k3mq", "similar to"),
         ("photos from the year 3000", "from the year 3000"),
     ],
 )
@@ -220,6 +244,19 @@ def test_words_without_effect_are_named(
     assert [part.words for part in reading.unused] == [words]
     assert reading.look == look
     assert not reading.blocked
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["everything", "show me all my photos", "all photos, please", "Alle Fotos", "所有照片"],
+)
+def test_the_whole_library_can_be_asked_for(question: str, places: Gazetteer) -> None:
+    assert asked(question, places) == Reading(everything=True)
+
+
+def test_a_look_that_is_also_a_place_is_remembered(places: Gazetteer) -> None:
+    reading = asked("siena dogs", places)
+    assert (reading.look, reading.namesakes) == ("siena dogs", ("siena",))
 
 
 @pytest.mark.parametrize(

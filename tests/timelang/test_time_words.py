@@ -263,6 +263,7 @@ NO_TIME = [
     "winter",
     "night",
     "water from spring",
+    "photos from Mars",
     "1/2000 s",
     "Good Friday procession",
     "Black Friday sale",

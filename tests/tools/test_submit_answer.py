@@ -89,6 +89,25 @@ def test_looks_are_judged_by_the_cutoff_and_eyes_outweigh_it(call: Call, album: 
     assert answer_of(seen).evidence[books][0].value == "a cat behind the books"
 
 
+def test_what_must_not_be_seen_is_told_with_its_own_score(call: Call, album: Album) -> None:
+    """A score and the limit below which it stays, as search_photos gives them for the look."""
+    every = call("search_photos", text="a cat", top_k=200)
+    scores = {row["uid"]: row["score"] for row in every.data["photos"]}
+    claim = {"constraint": "no cat", "not_text": ["a cat"]}
+    call("search_photos", not_text=["a cat"], exact=True, save_as="catless")
+    good = call("submit_answer", set="catless", evidence=[claim])
+    assert good.ok, good.error
+    for uid, (piece,) in answer_of(good).evidence.items():
+        assert piece.rule == f"does not look like 'a cat': score below {every.data['cutoff']}"
+        assert piece.value == f"score {piece.score}"
+        assert piece.threshold == every.data["cutoff"]
+        assert piece.score == pytest.approx(scores[uid], abs=0.002)
+        assert piece.score < piece.threshold
+    cats = call("search_photos", text="a cat", exact=True).data["photos"]
+    bad = call("submit_answer", photos=[cats[0]["uid"]], evidence=[claim])
+    assert bad.data["unmet"][0]["score"] >= bad.data["unmet"][0]["threshold"]
+
+
 def test_crops_count_as_their_photo(call: Call, nikon: list[str]) -> None:
     crop = call("zoom_in", uid=nikon[0], x=0, y=0, width=60, height=60).data["uid"]
     seen = call(

@@ -23,21 +23,31 @@ _NAMES = (
 # After the name: series words and anything with a digit, e.g. "COOLPIX P6000", "14 Pro Max".
 _MODEL = (
     r"(?: (?:coolpix|powershot|eos|lumix|cyber-?shot|galaxy|pixel|xperia|finepix|iphone|ipad"
-    r"|legend|pro|max|plus|mini|ultra|zoom|mark|ii|iii|iv|se|xs|xr|x|[a-z]{0,4}-?\d[\w-]*))*"
+    r"|legend|pro|max|plus|mini|ultra|zoom|mark|ii|iii|iv|se|xs|xr|x\b(?!-)"
+    r"|[a-z]{0,5}(?:-[a-z]{0,5})?\d[\w-]*))*"
 )
-_CAMERA = rf"(?P<name>(?:{_NAMES}){_MODEL})"
+# A model without its maker, e.g. "X-T4", "D750", "DSC-RX100M3"; no "A4", "4k", "june2021".
+_BARE = r"(?=[\w-]{3})(?![a-z]+(?:19|20)\d\d\b)[a-z]{1,5}(?:-[a-z]{0,5})?\d[\w-]*"
+_ONE = rf"(?:(?:{_NAMES}){_MODEL})"
+_CAMERA = rf"(?P<name>{_ONE})"
+_ANY_CAMERA = rf"(?P<name>{_ONE}|{_BARE})"
 _ITSELF = r"(?: (?:camera|phone|smartphone|kamera|handy|appareil|cámara))?"
 _TAKEN = (
     r"(?:taken|shot|made|captured|photographed|snapped|aufgenommen|fotografiert|prises?|tomadas?)"
 )
 _OWNED = r"(?:(?:my|our|an?|the|meinem|meiner|mon|mi) )?(?:old |new |first )?"
+_WITH = r"(?:with|by|on|using|mit|avec|con)"
 _PATTERNS = [
-    re.compile(rf"\b{_TAKEN} (?:with|by|on|using|mit|avec|con) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
+    re.compile(rf"\b{_TAKEN} {_WITH} {_OWNED}{_ANY_CAMERA}{_ITSELF}\b", re.I),
     re.compile(rf"\b(?:with|on|from|using|by) (?:my|our) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
-    re.compile(rf"(?<!of a )(?<!of an )(?<!of the )\b(?:my )?{_CAMERA} (?={PHOTO}\b)", re.I),
+    re.compile(rf"(?<!of a )(?<!of an )(?<!of the )\b(?:my )?{_ANY_CAMERA} (?={PHOTO}\b)", re.I),
     re.compile(rf"\b{PHOTO} (?:from|with|by|on) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
 ]
-_LONE = re.compile(rf"\b(?:with|by|on|using|mit|avec|con) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I)
+_LONE = re.compile(rf"\b{_WITH} {_OWNED}{_CAMERA}{_ITSELF}\b", re.I)
+_JOINT = r"(?:,? (?:and|or|und|oder|et|ou|y|o) |, )"
+_LEFT = re.compile(rf"\b{_ANY_CAMERA}{_JOINT}$", re.I)
+_RIGHT = re.compile(rf"^{_JOINT}(?:{_WITH} )?{_OWNED}{_ANY_CAMERA}{_ITSELF}\b", re.I)
+_WITH_MODEL = re.compile(rf"(?P<name>(?=.*\d)(?:{_ONE}|{_BARE}))", re.I)
 _UNNAMED = re.compile(
     rf"\b{_TAKEN} (?:with|by|on|using) (?:(?:my|our|an?|the) )?(?:\w+ )?"
     r"(?:camera|phone|smartphone|tablet|drone|webcam|dslr)\b",
@@ -51,21 +61,38 @@ def claim_cameras(draft: Draft) -> list[CameraCondition]:
     found = []
     for pattern in _PATTERNS:
         for match in draft.matches(pattern):
-            negated = draft.claim_before(match.start(), MENTION_NOT) < match.start()
+            if not draft.is_free(match.start(), match.end()):
+                continue  # the second of "taken with my Nikon or Sony"
             draft.claim(match.start(), match.end())
-            said = re.sub(rf"^{PHOTO} ", "", match.group().strip(), flags=re.I)
-            found.append(
-                CameraCondition(f"not {said}" if negated else said, match["name"], negated)
-            )
+            names, start, end = _listed(draft, match)
+            negated = draft.claim_before(start, MENTION_NOT) < start
+            said = re.sub(rf"^{PHOTO} ", "", draft.text[start:end].strip(), flags=re.I)
+            found.append(CameraCondition(f"not {said}" if negated else said, names, negated))
     draft.block(_UNNAMED, "which camera that is, is not known; name its maker or model")
     return found
 
 
+def _listed(draft: Draft, match: re.Match[str]) -> tuple[tuple[str, ...], int, int]:
+    """All cameras of "Nikon or Sony photos", and where the list begins and ends."""
+    names, start, end = [match["name"]], match.start(), match.end()
+    while left := draft.before(start, _LEFT):
+        draft.claim(left.start(), start)
+        names.insert(0, left["name"])
+        start = left.start()
+    while (right := _RIGHT.match(draft.text[end:])) and draft.is_free(end, end + right.end()):
+        draft.claim(end, end + right.end())
+        names.append(right["name"])
+        end += right.end()
+    return tuple(names), start, end
+
+
 def claim_lone_camera(draft: Draft) -> list[CameraCondition]:
-    """ "before 2010 with a Nikon": a camera in hand is a look only if somebody holds it."""
-    for match in draft.matches(_LONE):
-        rest = [draft.text[start:end] for start, end in draft.segments()]
-        if phrase(" ".join(rest)) == phrase(match.group()):
-            draft.claim(match.start(), match.end())
-            return [CameraCondition(match.group(), match["name"])]
+    """ "before 2010 with a Nikon": a camera in hand is a look only if somebody holds it. And
+    "nikon d750": a model that is all of the look."""
+    for pattern in (_LONE, _WITH_MODEL):
+        for match in draft.matches(pattern):
+            rest = [draft.text[start:end] for start, end in draft.segments()]
+            if phrase(" ".join(rest)) == phrase(match.group()):
+                draft.claim(match.start(), match.end())
+                return [CameraCondition(match.group(), (match["name"],))]
     return []

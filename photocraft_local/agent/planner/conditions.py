@@ -20,6 +20,7 @@ from photocraft_local.timelang import When
 
 FIELDS = ("time", "place", "camera", "flags")  # of get_metadata, that conditions read
 Row = Mapping[str, Json]  # one photo of get_metadata
+_SHORT_MAKERS = {"fuji": "fujifilm"}  # as people say it → as cameras write it
 _ROUNDING_KM = 0.01  # get_metadata rounds degrees to about a metre
 
 
@@ -118,16 +119,17 @@ class PlaceCondition:
 
 @dataclass(frozen=True, slots=True)
 class CameraCondition:
-    """The camera's name holds every word of ``name``; not so if ``negated``."""
+    """The camera's name holds every word of one of ``names``; of none if ``negated``."""
 
     words: str
-    name: str
+    names: tuple[str, ...]
     negated: bool = False
 
     @property
     def where(self) -> str:
-        parts = [f"camera == {json.dumps(word, ensure_ascii=False)}" for word in self.name.split()]
-        return f"not ({' and '.join(parts)})" if self.negated else " and ".join(parts)
+        if len(self.names) > 1 or self.negated:
+            return _any_of([_camera(name) for name in self.names], self.negated)
+        return _camera(self.names[0])
 
     @property
     def when(self) -> str:
@@ -138,7 +140,7 @@ class CameraCondition:
         if not isinstance(camera, str):
             return False
         known = set(re.findall(r"[\w-]+", camera.casefold()))
-        return (set(self.name.casefold().split()) <= known) is not self.negated
+        return any(_names(name, known) for name in self.names) is not self.negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +159,23 @@ class FactCondition:
 
 
 _FACTS: dict[str, Callable[[Row], bool]] = {
+    "has_time": lambda row: row.get("time") is not None,
+    "has_gps": lambda row: row.get("place") is not None,
     "not has_time": lambda row: row.get("time") is None,
     "not has_gps": lambda row: row.get("place") is None,
     'flag("screenshot")': lambda row: "screenshot" in row.get("flags", ()),
     'not flag("screenshot")': lambda row: "screenshot" not in row.get("flags", ()),
 }
+
+
+def _camera(name: str) -> str:
+    parts = [f"camera == {json.dumps(word, ensure_ascii=False)}" for word in name.split()]
+    return " and ".join(parts)
+
+
+def _names(name: str, known: set[str]) -> bool:
+    said = set(name.casefold().split())
+    return all(word in known or _SHORT_MAKERS.get(word) in known for word in said)
 
 
 def _any_of(expressions: list[str], negated: bool) -> str:

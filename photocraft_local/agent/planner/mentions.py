@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.conditions import PlaceCondition, Spot, TimeCondition
 from photocraft_local.agent.planner.draft import Draft, Unused
-from photocraft_local.places.areas import PlaceMention
+from photocraft_local.places.areas import Area, PlaceMention
 from photocraft_local.timelang import When, find_times
 
 NEAR_KM = 25.0  # "near" without a distance
@@ -26,6 +26,8 @@ class Places(Protocol):
     """What the reading needs of the gazetteer."""
 
     def find_in_text(self, text: str) -> list[PlaceMention]: ...
+
+    def find(self, name: str) -> list[Area]: ...
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]: ...
 
@@ -86,8 +88,12 @@ def _claimed_spot(draft: Draft, mention: PlaceMention) -> _Found[Spot] | None:
         said = draft.claim(at, mention.end)
         draft.blocked.append(Unused(said, "nearness is measured from a town; name one"))
         return None
+    end = mention.end
+    if behind := words.TRIP_BEHIND.match(draft.text[end:]):
+        draft.claim(end, end + behind.end())
+        end += behind.end()
     spot = Spot(name, mention.areas, None if km is None else max(km, 0.01))
-    return _claimed(draft, start, mention.end, spot, lead=at)
+    return _claimed(draft, start, end, spot, lead=at)
 
 
 def _claimed(draft: Draft, start: int, end: int, value: T, *, lead: int = -1) -> _Found[T]:

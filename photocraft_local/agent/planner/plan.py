@@ -55,6 +55,7 @@ class Found:
     name: str = ""
     count: int = 0
     uids: list[str] = field(default_factory=list)
+    none_left_out: list[str] = field(default_factory=list)  # unwanted looks that no photo has
 
     @property
     def is_listed(self) -> bool:
@@ -149,8 +150,14 @@ def _looked(reading: Reading, base: Found) -> Generator[Move, Result, Found]:
     _check_understood(reading.look, result)
     if not found.count:
         among = f" among the {base.count} photos that meet the rest" if base.name else ""
-        raise GiveUp(f"nothing looks enough like '{reading.look}'{among}")
+        raise GiveUp(f"nothing looks enough like '{reading.look}'{among}{_or_place(reading)}")
     return found
+
+
+def _or_place(reading: Reading) -> str:
+    """A look that found nothing may have been meant as a place."""
+    names = [f"'in {name.title()}'" for name in reading.namesakes]
+    return f" (if a place is meant, write {' or '.join(names)})" if names else ""
 
 
 def _without(look: str, number: int, base: Found) -> Generator[Move, Result, Found]:
@@ -163,6 +170,9 @@ def _without(look: str, number: int, base: Found) -> Generator[Move, Result, Fou
         f"Of these, all that do not look like '{look}'.", ToolCall("search_photos", arguments)
     )
     found = _taken(result, name)
+    found.none_left_out = [*base.none_left_out]
+    if found.count == result.data.get("candidates"):
+        found.none_left_out.append(look)
     _check_understood(look, result)
     if not found.count:
         raise GiveUp(f"every photo that meets the rest may show '{look}'")
@@ -201,7 +211,12 @@ def _submitted(reading: Reading, found: Found, dropped: set[str]) -> Moves:
         count = len(left) if dropped else found.count
         refused = yield Move(
             "Submit what is left." if dropped else "Submit the set.",
-            _submission(reading, **answer, evidence=_claims(reading), text=_text(reading, count)),
+            _submission(
+                reading,
+                **answer,
+                evidence=_claims(reading),
+                text=_text(reading, count, found.none_left_out),
+            ),
         )
         unmet = set(refused.data.get("unmet_photos", ()))
         if not unmet or not found.is_listed:
@@ -231,9 +246,13 @@ def _claims(reading: Reading) -> list[dict[str, Json]]:
     return claims or [{"constraint": "a photo of the library", "where": "width > 0"}]
 
 
-def _text(reading: Reading, count: int) -> str:
+def _text(reading: Reading, count: int, none_left_out: Sequence[str]) -> str:
     photos = "1 photo" if count == 1 else f"{count} photos"
-    return f"{photos}: {reading.in_words() or 'all of the library'}."
+    text = f"{photos}: {reading.in_words() or 'all of the library'}."
+    if none_left_out:
+        looks = " or ".join(f"'{look}'" for look in none_left_out)
+        text += f" None looks enough like {looks} to be left out."
+    return text
 
 
 def _taken(result: Result, name: str) -> Found:

@@ -20,6 +20,7 @@ from photocraft_local.agent.planner.mentions import Places, claim_places, claim_
 from photocraft_local.errors import QuestionNotUnderstood
 
 LONGEST = 1000  # characters; also the longest text that a tool takes
+_KNOWN_TOWN = 50_000  # people
 _SLIP = 0.8  # likeness of two spellings of one name
 EXAMPLES = (
     "ask for photos by what they show, when, where or with which camera, e.g. 'dog on a beach in "
@@ -35,12 +36,15 @@ class Reading:
     look: str = ""
     not_looks: tuple[str, ...] = ()
     count: bool = False
+    everything: bool = False  # the whole library is asked for
+    namesakes: tuple[str, ...] = ()  # words of the look that a place bears too
     unused: tuple[Unused, ...] = ()
     blocked: tuple[Unused, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.conditions or self.look or self.not_looks or self.count or self.blocked)
+        asked = self.conditions or self.look or self.not_looks or self.count or self.everything
+        return not (asked or self.blocked)
 
     def in_words(self) -> str:
         """What is asked for, e.g. ``looks like 'dog'; in Lisbon; not 'people'``."""
@@ -65,11 +69,14 @@ def read(question: str, *, today: date, places: Places) -> Reading:
     _set_aside(draft, places)
     cameras += claim_lone_camera(draft)
     not_looks = claim_unwanted(draft)
+    look = look_of(draft)
     reading = Reading(
         conditions=(*times, *spots, *cameras, *facts),
-        look=look_of(draft),
+        look=look,
         not_looks=tuple(dict.fromkeys(not_looks)),
         count=count,
+        everything=bool(words.ALL.match(text)),
+        namesakes=_namesakes(look, places),
         unused=tuple(draft.unused),
         blocked=tuple(draft.blocked),
     )
@@ -99,6 +106,21 @@ def _meant(name: str, places: Places) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
+def _namesakes(look: str, places: Places) -> tuple[str, ...]:
+    """Lower-case words of a look that are a known town's or country's whole name: "siena"."""
+    parts = look.split()
+    runs = [" ".join(parts[at : at + size]) for size in (2, 1) for at in range(len(parts))]
+    return tuple(run for run in dict.fromkeys(runs) if _is_known_place(run, places))
+
+
+def _is_known_place(name: str, places: Places) -> bool:
+    return any(
+        area.name.casefold() == name.casefold()
+        and (area.kind == "country" or area.population >= _KNOWN_TOWN)
+        for area in places.find(name)[:1]
+    )
+
+
 def _claim_facts(draft: Draft) -> list[FactCondition]:
     return [
         FactCondition(said.strip(), where)
@@ -111,6 +133,7 @@ def _set_aside(draft: Draft, places: Places) -> None:
     """Words that no condition of this planner stands for; unknown places before looks, since
     "in Atlantis" looks like nothing."""
     draft.block(words.RELATION, "what leans on other photos is not followed yet")
+    draft.block(words.CONTINENT, "continents are not followed yet; name countries")
     for match in draft.matches(words.UNKNOWN_PLACE):
         draft.claim(match.start(), match.end())
         reason = f"neither a time nor a place that is known{_meant(match['name'], places)}"

@@ -36,12 +36,26 @@ SOMEONE = _pattern(
     r"(?<!tell )\b(?:me|us|myself|ourselves)\b(?: and\b)?"
     rf"|{PHOTO} (?:of|with) (?:him|her|them)(?= *(?:$|[,.!?]))"
 )
+# The whole question: every photo of the library is wished for.
+ALL = _pattern(
+    r"^\W*(?:(?:show|give|list|find|see|zeige?|montre|muestra) )?(?:me |mir |moi )?"
+    rf"(?:all(?: of)?(?: the| my| our)? {PHOTO}|every (?:single )?{PHOTO}|everything"
+    rf"|alle (?:meine )?{PHOTO}|toutes (?:les|mes) {PHOTO}|todas (?:las|mis) {PHOTO}"
+    r"|所有的?照片)\W*(?:please|bitte)?\W*$"
+)
+CONTINENT = _pattern(
+    r"\b(?:(?:south(?:-? ?east)?|north|east|west|central|latin)(?:ern)? )?"
+    r"(?:asia|africa|europe|america|oceania|europa|asien|afrika|asie|afrique|áfrica)\b"
+    r"|\b(?:the )?middle east\b|\bscandinavia\b|\b(?:süd|nord)amerika\b|\bsudamérica\b"
+)
 FUTURE = _pattern(r"\b(?:next (?:year|month|week|summer|winter|spring|autumn|fall)|tomorrow)\b")
 UNKNOWN_TIME = _pattern(r"\b(?:in|from|of|since|during)(?: the)?(?: year)? \d{3,5}\b|\byear \d+\b")
 FACTS = {
     _pattern(r"\b(?:no|without)(?: an?| any)? (?:date|time|timestamp)s?\b"): "not has_time",
     _pattern(r"\b(?:no|without)(?: an?| any)? (?:place|location|gps|position|coordinates)s?\b"):
         "not has_gps",
+    _pattern(r"\bwith(?: an?| the| known)? (?:date|timestamp)s?\b"): "has_time",
+    _pattern(r"\bwith(?: an?| the| known)? (?:location|gps|coordinates)s?\b"): "has_gps",
     _pattern(r"\b(?:no|without|not|except)(?: any)? screen ?shots?\b"): 'not flag("screenshot")',
     _pattern(r"\bscreen ?shots?\b"): 'flag("screenshot")',
 }  # fmt: skip
@@ -73,6 +87,7 @@ TRIP = _pattern(
     r"\b(?:(?:my|our|the|a) )?(?:trips?|holidays?|vacations?|visits?|journey|travels?|stay"
     r"|reise|urlaub|voyage|vacances|viaje|vacaciones) ?$"
 )
+TRIP_BEHIND = _pattern(r"^ (?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b")
 MENTION_NOT = _pattern(
     r"(?:\b(?:but )?(?:not|except(?: for)?|excluding|other than|without|outside(?: of)?|never"
     r"|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera) ?|除了)$"
@@ -104,7 +119,7 @@ RELATION = _pattern(
     r"|\b(?:before|after|since|until|till|when)\b(?! \w+ing\b)"
     r"|\bon (?:the|that) (?:same )?(?:trip|event|walk|party)\b"
     r"|\b(?:event|trip|day)s? (?:with|where|when|in which)\b"
-    r"|\b(?:similar to|like) (?:this|that|these|those|the one)\b"
+    r"|\bsimilar to\b|\blike (?:this|that|these|those|the one)\b"
     r"|\b(?:bevor|nachdem|am tag (?:nach|vor)|avant|après|antes de|después de)\b"
 )
 ORDER = _pattern(
@@ -128,6 +143,7 @@ OUTER = frozenset(
     photo photos photograph photographs picture pictures pic pics image images snapshot snapshots
     shot shots took take taken captured snapped photographed album library everything
     foto fotos bild bilder zeig zeige zeigen mir such suche finde bitte montre montrez moi trouve
+    prise prises pris aufgenommen aufgenommene gemacht gemachte tomada tomadas hechas tirada tiradas
     cherche muestra muéstrame busca encuentra favor
     """.split()  # noqa: SIM905
 )
@@ -142,9 +158,13 @@ EDGE = frozenset(
     der die das den dem des ein eine einen einem einer von vom aus im in am an auf mit und oder
     ist sind war waren wo zu ich wir mein meine unsere alle alles
     le la les l un une des du de d et ou avec sur dans au aux à je nous mes mon ma nos tous toutes
+    em com da das dos nas
     el los las unos unas del y con en por para que mis mi nuestras nuestros todas todos
     """.split()  # noqa: SIM905
 )
-CJK_FILLER = _pattern(r"的|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有")
+CJK_FILLER = _pattern(
+    r"的|の|写真|画像|撮った|撮影した|を|で"
+    r"|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有"
+)
 WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[^\w\s,;:.!?'\"()\[\]{}<>/\\|*_=+~^`@#$%&-]+")
 LETTER = re.compile(r"[^\W_]")
