@@ -18,6 +18,7 @@ _PIXELS: Final = frozenset([0xC4, 0xDA, 0xD9])  # Huffman tables, scan, end
 _ALONE: Final = frozenset([*range(0xD0, 0xD9), 0xFF])  # markers without a length
 _WINDOW: Final = 4096
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\0"
+_ENOUGH_XMP: Final = 1 << 18
 _ICC: Final = b"ICC_PROFILE\0"
 
 
@@ -70,8 +71,9 @@ def _segment(source: FileSource, header: Header, marker: int, start: int, length
         kind = source.read(start, len(_XMP))
         if kind.startswith(b"Exif"):
             header.add_exif_at(source.read, start, length)
-        elif kind == _XMP and not header.xmp:
-            header.xmp = source.read(start + len(_XMP), length - len(_XMP))
+        elif kind == _XMP and len(header.xmp) < _ENOUGH_XMP:  # editors may add one of their own
+            packet = source.read(start + len(_XMP), length - len(_XMP))
+            header.xmp += packet.rstrip(b"\0") if header.xmp else packet
     elif marker == 0xED:
         header.photoshop = header.photoshop or source.read(start, length)
     else:

@@ -6,6 +6,7 @@ Owns how they are named and read. Their content is untrusted: bounded, and a fau
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +20,11 @@ from photocraft_local.files.xmp import parse_xmp
 
 _MAX_BYTES: Final = 4 << 20
 _TAKEOUT_NAME: Final = 46  # Takeout cuts names of JSON files to this length, extension aside
+_TAKEOUT_SUFFIX: Final = b".supplemental-metadata"
+_NUMBERED: Final = re.compile(rb"(.+)(\(\d{1,4}\))(\.[^.]*|)", re.DOTALL)
+_EDITED: Final = re.compile(
+    rb"(.+)-(?:edited|bearbeitet|modifi\xc3\xa9|editado)(\.[^.]*)", re.DOTALL
+)
 _BROKEN: Final = ("unreadable-sidecar",)
 
 
@@ -39,15 +45,28 @@ def sidecar_of(name: bytes, names: Collection[bytes]) -> bytes | None:
     """The name of the sidecar of the photo ``name`` among ``names`` of its folder.
 
     ``a.jpg.xmp`` before ``a.xmp`` before Takeout's ``a.jpg.json`` and
-    ``a.jpg.supplemental-metadata.json`` (whose names it may cut).
+    ``a.jpg.supplemental-metadata.json``, whose names it may cut. Takeout puts the number of
+    ``a(1).jpg`` behind: ``a.jpg(1).json``; and ``a-edited.jpg`` shares the file of ``a.jpg``.
     """
     stem = name.rpartition(b".")[0] or name
-    for candidate in (
-        name + b".xmp", name + b".XMP", stem + b".xmp", stem + b".XMP", name + b".json",
-        name + b".supplemental-metadata.json", name[:_TAKEOUT_NAME] + b".json",
-        (name + b".supplemental-metadata")[:_TAKEOUT_NAME] + b".json",
-    ):  # fmt: skip
+    for candidate in (name + b".xmp", name + b".XMP", stem + b".xmp", stem + b".XMP"):
         if candidate in names and candidate != name:
+            return candidate
+    found = _takeout_of(name, b"", names)
+    if found is None and (numbered := _NUMBERED.fullmatch(name)):
+        found = _takeout_of(numbered[1] + numbered[3], numbered[2], names)
+    if found is None and (edited := _EDITED.fullmatch(name)):
+        found = sidecar_of(edited[1] + edited[2], names)
+    return found
+
+
+def _takeout_of(name: bytes, number: bytes, names: Collection[bytes]) -> bytes | None:
+    """The ``.json`` of the photo ``name`` whose copies are told apart by ``number``: ``(1)``."""
+    if name[:_TAKEOUT_NAME] + number + b".json" in names:
+        return name[:_TAKEOUT_NAME] + number + b".json"
+    for length in range(len(_TAKEOUT_SUFFIX), 0, -1):
+        candidate = name + _TAKEOUT_SUFFIX[:length] + number + b".json"
+        if candidate in names:
             return candidate
     return None
 

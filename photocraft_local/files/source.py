@@ -96,6 +96,6 @@ class FileSource:
     def broken(self, cause: str) -> UnreadablePhoto:
         """The error for a picture whose content makes no sense."""
         return UnreadablePhoto(
-            f"{path_text(self.path)} is broken: {cause}",
+            f"{path_text(self.path)} is broken: {' '.join(cause.split())}",
             hint="open it in another program or restore it from a backup",
         )

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 _STAMP: Final = re.compile(
-    r"(\d{4})[:\-/. ](\d{1,2})[:\-/. ](\d{1,2})"
-    r"(?:[T:, ]+(\d{1,2})[:.](\d{1,2})(?:[:.](\d{1,2})(?:[.,](\d+))?)?"
+    r"(\d{4})[:\-/. ] ?(\d{1,2})[:\-/. ] ?(\d{1,2})"  # some cameras pad with blanks
+    r"(?:[T:, ]+(\d{1,2})[:.] ?(\d{1,2})(?:[:.] ?(\d{1,2})(?:[.,](\d+))?)?"
     r"\s*([AP]M)?\s*(Z|UTC|GMT|[+\-−]\s?\d{1,2}:?(?:\d{2})?)?)?",
     re.IGNORECASE,
 )
@@ -27,8 +27,9 @@ _FACTORY: Final = frozenset([datetime(1980, 1, 1), datetime(2000, 1, 1), datetim
 
 _NAME_STAMP: Final = re.compile(
     rb"(?<!\d)((?:19|20)\d\d)([-_.: ]?)(0[1-9]|1[0-2])\2([0-3]\d)"
-    rb"(?:(?:[-_T., ]|\s*(?:at|um|\xc3\xa0|a las)\s*){1,3}"
-    rb"([0-2]\d)([-_.:h ]?)([0-5]\d)(?:\6([0-5]\d)(\d{3})?)?(?:\s*([AaPp])\.?[Mm])?)?(?!\d)"
+    rb"(?:(?:(?:[-_T., ]|\s*(?:at|um|\xc3\xa0|a las)\s*){1,3}|(?<=\d{8})(?=\d{6}(?:\d{3})?(?!\d)))"
+    rb"([0-2]\d|\d(?=[.:]))([-_.:h ]?)([0-5]\d)(?:\6([0-5]\d)(\d{3})?)?"
+    rb"(?:(?:\s|\xe2\x80\xaf|\xc2\xa0)*([AaPp])\.?[Mm])?)?(?!\d)"
 )
 
 
@@ -53,8 +54,9 @@ def parse_stamp(stamp: str, *, fraction: str = "", offset: str = "") -> Moment |
     local = moment.local
     if fraction.isdecimal() and not local.microsecond:
         local = local.replace(microsecond=int(f"{fraction:0<6.6}"))
-    minutes = moment.offset_minutes if moment.offset_minutes is not None else parse_offset(offset)
-    return Moment(local, minutes, factory=moment.factory)
+    if moment.offset_minutes is not None:
+        return moment._replace(local=local)
+    return _zoned(moment._replace(local=local), parse_offset(offset))
 
 
 def parse_day(stamp: str) -> datetime | None:
@@ -118,7 +120,7 @@ def _loose(stamp: str) -> Moment | None:
     if moment is None:
         return None
     local = moment.local.replace(microsecond=int(f"{fraction or '0':0<6.6}"))
-    return Moment(local, parse_offset(offset) if offset else None, factory=moment.factory)
+    return _zoned(moment._replace(local=local), parse_offset(offset) if offset else None)
 
 
 def _moment(
@@ -128,6 +130,13 @@ def _moment(
         return _sound(datetime(year, month, day, hour, minute, 59 if second == 60 else second))
     except ValueError:
         return None
+
+
+def _zoned(moment: Moment, offset: int | None) -> Moment | None:
+    """The moment with its offset, unless it is a clock's zero told in another zone."""
+    if offset and moment.local - timedelta(minutes=offset) in _NEVER_SET:
+        return None
+    return moment._replace(offset_minutes=offset)
 
 
 def _sound(local: datetime) -> Moment | None:

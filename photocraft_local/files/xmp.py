@@ -10,6 +10,8 @@ from typing import Final
 from xml.parsers import expat
 
 _MAX_PACKET: Final = 4 << 20
+_MAX_PACKETS: Final = 8
+_ANOTHER_ROOT: Final = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 _RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _PREFIXES: Final = {
     "http://ns.adobe.com/exif/1.0/": "exif:",
@@ -41,7 +43,8 @@ class _Done(Exception):
 def parse_xmp(packet: bytes) -> tuple[dict[str, str], bool]:
     """Property name (``exif:DateTimeOriginal``) → value, and whether the packet was sound.
 
-    Of a broken packet the properties before the fault are kept.
+    Of a broken packet the properties before the fault are kept; of several packets one after
+    another the first statement of each property counts.
     """
     start = packet.find(b"<")
     if start < 0 or len(packet) > _MAX_PACKET:
@@ -49,21 +52,30 @@ def parse_xmp(packet: bytes) -> tuple[dict[str, str], bool]:
     wide = b"\0" in packet[:8]  # UTF-16 or UTF-32: keep the byte order mark
     start = 0 if wide else start
     there = {name for name, local in _LOCAL if wide or local in packet}
-    collector = _Collector(there)
-    try:
-        collector.parser.Parse(packet[start:].rstrip(b"\0 \r\n\t"), True)
-    except _Done:
-        return collector.found, True
-    except (expat.ExpatError, _Refused, ValueError, LookupError):
-        return collector.found, False
-    return collector.found, True
+    found: dict[str, str] = {}
+    rest = packet[start:].rstrip(b"\0 \r\n\t")
+    for _ in range(_MAX_PACKETS):
+        collector = _Collector(there, found)
+        try:
+            collector.parser.Parse(rest, True)
+        except _Done:
+            return found, True
+        except expat.ExpatError as exc:
+            if exc.code != _ANOTHER_ROOT:
+                return found, False
+            rest = rest[collector.parser.ErrorByteIndex :]
+        except (_Refused, ValueError, LookupError):
+            return found, False
+        else:
+            return found, True
+    return found, False
 
 
 class _Collector:
     """Keeps attributes and simple elements of the outermost ``rdf:Description`` nodes."""
 
-    def __init__(self, expected: set[str]) -> None:
-        self.found: dict[str, str] = {}
+    def __init__(self, expected: set[str], found: dict[str, str]) -> None:
+        self.found = found
         self._expected = expected
         self._depth = 0
         self._inside_rdf = 0  # depth of rdf:RDF

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
+from struct import pack
 
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import binary, text
-from photo_maker import dms, exif_block, jpeg, write, xmp
+from photo_maker import dms, exif_block, jpeg, write, xmp, xmp_segment
 
 from photocraft_local.files.iptc import created
 from photocraft_local.files.metadata import read_metadata
@@ -39,6 +40,7 @@ def taken(folder: Path, data: bytes, name: str = "p.jpg", sidecar: bytes | None 
         ("2021:06:14 10:31:00,123456789", "2021-06-14T10:31:00.123456"),
         ("2021/06/14 10:31", "2021-06-14T10:31:00"),
         (" 2021:6:4  9:05:07 ", "2021-06-04T09:05:07"),
+        ("2021: 6: 4  9: 5: 7", "2021-06-04T09:05:07"),
         ("2021:06:14 01:31:00 PM", "2021-06-14T13:31:00"),
         ("2021:06:14 12:05:00 am", "2021-06-14T00:05:00"),
         ("2016:12:31 23:59:60", "2016-12-31T23:59:59"),
@@ -49,6 +51,8 @@ def taken(folder: Path, data: bytes, name: str = "p.jpg", sidecar: bytes | None 
         ("2021:13:01 10:00:00", ""),
         ("2021:06:14 25:00:00", ""),
         ("1970:01:01 00:00:00", ""),
+        ("1970:01:01 01:00:00+01:00", ""),
+        ("1969-12-31T16:00:00-08:00", ""),
         ("0001:01:01 00:00:00", ""),
         ("1601:01:01 00:00:00", ""),
         ("2021", ""),
@@ -72,6 +76,13 @@ def test_sub_seconds_and_offsets_belong_to_their_own_field(tmp_path: Path) -> No
     assert taken(tmp_path, jpeg(block)).startswith("2021-06-15T10:31:00-03:00 exif:DateTimeD")
     block = exif_block({CHANGED: "2022:01:01 00:00:05"}, {OFFSET_CHANGED: "+01:00"})
     assert taken(tmp_path, jpeg(block)).startswith("2022-01-01T00:00:05+01:00 exif:DateTime ")
+
+
+def test_the_zero_of_a_clock_is_no_date_in_any_zone(tmp_path: Path) -> None:
+    fields = {ORIGINAL: "1970:01:01 01:00:00", OFFSET_ORIGINAL: "+01:00"}
+    assert taken(tmp_path, jpeg(exif_block(None, fields))) == ""
+    fields[ORIGINAL] = "1970:01:01 13:00:00"
+    assert taken(tmp_path, jpeg(exif_block(None, fields))).startswith("1970-01-01T13:00:00+01:00")
 
 
 def test_time_zone_offset_tag(tmp_path: Path) -> None:
@@ -187,6 +198,13 @@ def test_a_day_without_a_clock_borrows_the_clock_of_the_same_day(tmp_path: Path)
         (b"signal-2021-06-14-103100.jpg", "2021-06-14T10:31:00", False),
         (b"Bildschirmfoto 2021-06-14 um 10.31.00.png", "2021-06-14T10:31:00", False),
         (b"\xff\xfe 2021-06-14 10.31.00.jpg", "2021-06-14T10:31:00", False),
+        (b"Screen Shot 2021-06-14 at 9.31.00 AM.png", "2021-06-14T09:31:00", False),
+        ("Screenshot 2021-06-14 at 9.31.00\u202fPM.png".encode(), "2021-06-14T21:31:00", False),
+        (b"20210614103100.jpg", "2021-06-14T10:31:00", False),
+        (b"00100_BURST20210614103100123_COVER.jpg", "2021-06-14T10:31:00.123000", False),
+        (b"IMG_20210614_9.jpg", "2021-06-14T00:00:00", True),
+        (b"202106149999.jpg", None, False),
+        (b"20210614103199.jpg", None, False),
         (b"2021-06-14.jpg", "2021-06-14T00:00:00", True),
         (b"000000000030.jpg", None, False),
         (b"DSCN0010.jpg", None, False),
@@ -211,6 +229,18 @@ def test_nested_xmp_dates_do_not_count(tmp_path: Path) -> None:
     )
     found = taken(tmp_path, jpeg(xmp=xmp("", nested)))
     assert found == "2009-09-09T09:09:09 xmp:DateTimeOriginal"
+
+
+def test_several_packets_complete_each_other(tmp_path: Path) -> None:
+    first, second = xmp('xmp:CreatorTool="x"'), xmp('exif:DateTimeOriginal="2009-09-09T09:09:09"')
+    third = xmp('exif:DateTimeOriginal="2001-01-01T01:01:01" tiff:Orientation="6"')
+    data = jpeg()
+    payloads = map(xmp_segment, (first, second, third))
+    packets = b"".join(b"\xff\xe1" + pack(">H", len(p) + 2) + p for p in payloads)
+    found = read_metadata(write(tmp_path / "p.jpg", data[:2] + packets + data[2:]))
+    assert found.taken
+    assert found.taken.isoformat() == "2009-09-09T09:09:09"
+    assert (found.orientation, found.flags) == (6, ())
 
 
 def test_broken_and_hostile_xmp_is_a_flag(tmp_path: Path) -> None:
