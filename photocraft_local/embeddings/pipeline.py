@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from itertools import islice
 from typing import TypeVar
 
 from photocraft_local.embeddings.decoding import Decoder
@@ -22,6 +21,7 @@ from photocraft_local.embeddings.encoding import BatchEncoder, merged
 from photocraft_local.embeddings.interrupts import DeferredInterrupt
 from photocraft_local.embeddings.space import VectorSpace
 from photocraft_local.embeddings.writing import IndexReport, Writer
+from photocraft_local.library.batches import batches
 from photocraft_local.library.library import Library
 from photocraft_local.library.progress import Progress, silent
 from photocraft_local.records import Photo
@@ -64,11 +64,11 @@ def index_pending(
         decoding = stack.enter_context(ThreadPoolExecutor(workers, "decode"))
         encoding = stack.enter_context(ThreadPoolExecutor(lanes, "encode"))
         decoded = ahead(decoding, decoder.decode, photos, workers + batch_size)
-        pieces = _lists(decoded, piece)
+        pieces = batches(decoded, piece)
         encoded = ahead(encoding, BatchEncoder(encoder), pieces, 2 * lanes - 1)
         writer = Writer(library, space, report)
         progress("embed", 0, len(pending))
-        for batch in _lists(encoded, batch_size // piece):
+        for batch in batches(encoded, batch_size // piece):
             writer.store(merged(batch))
             progress("embed", report.indexed + report.skipped, len(pending))
             interrupt.check()
@@ -99,13 +99,7 @@ def ahead(
 
 
 def _openable(library: Library, ids: list[int]) -> Iterator[Photo]:
-    for piece in _lists(ids, _QUERY):
+    for piece in batches(ids, _QUERY):
         for photo in library.photos_by_id(piece).values():
             if not photo.offline:
                 yield photo
-
-
-def _lists(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some

@@ -7,9 +7,9 @@ transaction. Remembers which rows were seen as one byte a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 
 from photocraft_local.files.walk import FoundFile
+from photocraft_local.library.batches import batches
 from photocraft_local.library.comparing import (
     is_recorded,
     is_same_companion,
@@ -28,6 +28,7 @@ from photocraft_local.library.tally import Tally
 from photocraft_local.records import Skipped
 
 _BATCH = 64  # new files that are read and committed together
+_PATHS = 100  # groups whose rows are read with one query
 
 Read = Callable[[Iterable[Group]], Iterable[Inspected | Refused]]
 
@@ -71,8 +72,8 @@ class Intake:
         """Leads first; then companions, since whether a file is one depends on its lead."""
         self._take_leads(groups)
         accompanied = [group for group in groups if group.companions]
-        for start in range(0, len(accompanied), 100):
-            self._take_companions(accompanied[start : start + 100])
+        for batch in batches(accompanied, _PATHS):
+            self._take_companions(batch)
 
     def refuse(self, refused: Sequence[Skipped]) -> None:
         """What the walk itself could not take: broken links, closed folders, other formats."""
@@ -118,8 +119,7 @@ class Intake:
         self.num_known += len(known)
         if back or renumbered:
             self._put_back(back, renumbered)
-        rest = iter(work)
-        while batch := list(islice(rest, _BATCH)):
+        for batch in batches(work, _BATCH):
             self._take_new(batch, known)
 
     def _put_back(self, back: list[KnownFile], renumbered: list[tuple[int, int]]) -> None:
@@ -200,8 +200,8 @@ class Intake:
             with self._library.changes():
                 for file, photo_id in changed:
                     self._put_companion(file, photo_id, known.get(file.path))
-        for start in range(0, len(alone), 100):
-            self._take_leads(alone[start : start + 100])
+        for batch in batches(alone, _PATHS):
+            self._take_leads(batch)
 
     def _put_companion(self, file: FoundFile, photo_id: int, row: KnownFile | None) -> None:
         self._report.companions += 1

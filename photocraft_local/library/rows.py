@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
+from photocraft_local.library.batches import batches
 from photocraft_local.library.names import FlagTable
 from photocraft_local.library.schema import FileState, PhotoState, Role
 from photocraft_local.records import CaptureTime, GeoPoint, Photo, PlaceName
@@ -41,13 +41,6 @@ def local_of(seconds: int, micros: int = 0) -> datetime:
     return _EPOCH + timedelta(seconds=seconds, microseconds=micros)
 
 
-def pieces(ids: Iterable[int], size: int = _PIECE) -> Iterator[list[int]]:
-    """The ids in lists that fit one SQL statement."""
-    rest = iter(ids)
-    while piece := list(islice(rest, size)):
-        yield piece
-
-
 class PhotoReader:
     """Photos by id, present ones only, with their paths and whether they are offline."""
 
@@ -60,7 +53,7 @@ class PhotoReader:
 
     def read(self, ids: Iterable[int]) -> Iterator[Photo]:
         """In ascending order of id within each piece; unknown and absent ones are left out."""
-        for piece in pieces(ids):
+        for piece in batches(ids, _PIECE):
             marks = ",".join("?" * len(piece))
             paths = self._paths(piece, marks)
             sql = _PHOTOS.format(state=int(PhotoState.PRESENT), marks=marks)

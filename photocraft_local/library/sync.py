@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from photocraft_local import __version__
 from photocraft_local.errors import UsageError
 from photocraft_local.files.walk import FoundFile, walk
 from photocraft_local.library import roots as root_plans
+from photocraft_local.library.batches import batches
 from photocraft_local.library.events import update_events
 from photocraft_local.library.forget import REASON as FORGOTTEN
 from photocraft_local.library.inspect import inspect
@@ -36,8 +36,6 @@ from photocraft_local.records import PlaceName, Skipped, path_text
 
 _CHUNK = 400  # groups compared with one query
 _PLACES = 2000  # positions named in one transaction
-
-Item = TypeVar("Item")
 
 
 class PlaceNamer(Protocol):
@@ -95,7 +93,7 @@ def _walk_scope(
     own = os.fsencode(library.path)  # a link may lead into it, and crops are pictures too
     found = _counted(walk(scope.under, on_skip=refused.append, closed=[own]), intake)
     for folder in by_folder(found):
-        for chunk in _chunks(arrange(folder), _CHUNK):
+        for chunk in batches(arrange(folder), _CHUNK):
             intake.take(chunk)
         _take_refused(intake, refused)
     _take_refused(intake, refused)
@@ -113,7 +111,7 @@ def _forget_root(library: Library, scope: Scope) -> bool:
 
 
 def _take_refused(intake: Intake, refused: list[Skipped]) -> None:
-    for chunk in _chunks(refused, _CHUNK):
+    for chunk in batches(refused, _CHUNK):
         intake.refuse(chunk)
     refused.clear()
 
@@ -193,9 +191,3 @@ def _name_places(library: Library, places: PlaceNamer) -> None:
                     for photo_id, place in named
                 ],
             )
-
-
-def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    rest = iter(items)
-    while chunk := list(islice(rest, size)):
-        yield chunk

@@ -19,8 +19,10 @@ from typing import BinaryIO
 
 from photocraft_local.errors import UsageError
 from photocraft_local.memory.episode import EpisodeRecord
-from photocraft_local.memory.files import part_of, private, storage_error, write_atomically
+from photocraft_local.memory.files import private, write_atomically
 from photocraft_local.memory.recall import likeness
+from photocraft_local.storage.atomic import part_of
+from photocraft_local.storage.faults import mapped
 
 VERSION = 1
 MAX_BYTES = 8 << 20  # some 5,000 episodes; past it the older half goes, so that reading stays fast
@@ -44,15 +46,12 @@ class MemoryStore:
         """Appends one episode. Raises StorageFull or LibraryError."""
         row = json.dumps({"version": VERSION, **record.to_json()}, sort_keys=True)
         with self._locked():
-            try:
-                with open(self._file, "a+b", opener=private) as stream:
-                    # A line that a crash cut short must not swallow this one.
-                    stream.write(_missing_newline(stream) + row.encode("ascii") + b"\n")
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                    size = stream.tell()
-            except OSError as exc:
-                raise storage_error(self._file, exc) from exc
+            with mapped(self._file), open(self._file, "a+b", opener=private) as stream:
+                # A line that a crash cut short must not swallow this one.
+                stream.write(_missing_newline(stream) + row.encode("ascii") + b"\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+                size = stream.tell()
             if size > MAX_BYTES:
                 lines = self._lines()
                 self._rewrite(lines[len(lines) // 2 :])
@@ -152,13 +151,11 @@ class MemoryStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        try:
+        with mapped(self._file):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open(self._file.with_suffix(".lock"), "ab", opener=private) as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 yield
-        except OSError as exc:
-            raise storage_error(self._file, exc) from exc
 
 
 def _missing_newline(stream: BinaryIO) -> bytes:

@@ -12,15 +12,21 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace ``path`` (mode 0600); after a crash it holds the old or the new content."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    """Replace ``path`` (mode 0600); after a crash it holds the old or the new content. One writer
+    a path at a time."""
+    part = part_of(path)
     try:
-        write_parts(partial, [content])
-        partial.replace(path)
+        write_parts(part, [content])
+        part.replace(path)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def part_of(path: Path) -> Path:
+    """What a crash in the middle of ``write_atomically`` leaves; the next write takes its place."""
+    return path.with_name(f".{path.name}.part")
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
