@@ -111,7 +111,7 @@ class Parts:
             from photocraft_local.search.searcher import Searcher
 
             space = self.space()
-            index = ExactIndex(space.vectors, space.photo_ids, present=self.library().present_ids())
+            index = ExactIndex(space.vectors, space.photo_ids)
             self._searcher = (generation, Searcher(catalog, index, self.encoder()))
         return self._searcher[1]
 
@@ -127,15 +127,16 @@ class Parts:
         MemoryStore(self.settings.library).forget_photo(uid)
 
     def _no_vectors(self, encoder_id: str) -> NoVectors:
-        others = [folder.name for folder in self.library().space_folders()]
-        if any(name.startswith(f"{encoder_id}-") for name in others):
+        folders = [folder.name for folder in self.library().space_folders()]
+        others = sorted({name.rpartition("-")[0] for name in folders})
+        if encoder_id in others:
             return NoVectors(
                 f"the vectors of this library are of another version of the encoder {encoder_id!r}",
                 hint="run: photocraft index; it embeds the photos anew",
             )
         hint = "run: photocraft index"
         if others:
-            hint += f"; or search with the encoder of what is there: {', '.join(others)}"
+            hint += f"; or search with an encoder that has its vectors here: {', '.join(others)}"
         return NoVectors(
             f"no photo of this library is embedded with the encoder {encoder_id!r}", hint=hint
         )

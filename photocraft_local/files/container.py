@@ -25,7 +25,6 @@ class Header:
     xmp: bytes = b""
     photoshop: bytes = b""  # APP13, which holds IPTC records
     channels: int = 0
-    progressive: bool = False
     icc_at: list[tuple[int, int]] = field(default_factory=list)  # (offset, length) of pieces
     flags: list[str] = field(default_factory=list)
 

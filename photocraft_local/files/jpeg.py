@@ -12,7 +12,6 @@ from photocraft_local.files.source import FileSource
 
 _MAX_SEGMENTS: Final = 2000
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_PROGRESSIVE: Final = frozenset([0xC2, 0xC6, 0xCA, 0xCE])
 _TOLD: Final = _FRAMES | {0xE1, 0xE2, 0xED}
 _PIXELS: Final = frozenset([0xC4, 0xDA, 0xD9])  # Huffman tables, scan, end
 _ALONE: Final = frozenset([*range(0xD0, 0xD9), 0xFF])  # markers without a length
@@ -66,7 +65,6 @@ def _segment(source: FileSource, header: Header, marker: int, start: int, length
             header.height = (frame[1] << 8) | frame[2]
             header.width = (frame[3] << 8) | frame[4]
             header.channels = frame[5]
-            header.progressive = marker in _PROGRESSIVE
     elif marker == 0xE1:
         kind = source.read(start, len(_XMP))
         if kind.startswith(b"Exif"):

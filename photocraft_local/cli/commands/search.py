@@ -116,7 +116,7 @@ def _summary(answer: SearchAnswer) -> str:
     text += f" among {count_text(answer.num_candidates, 'photo')}"
     if answer.filter:
         text += f" that passed the filter {answer.filter}"
-    if not answer.photos and answer.cutoff is not None:
+    if not answer.photos and answer.num_candidates and answer.cutoff is not None:
         text += "; -k 10 shows the nearest ones"
     return text
 
