@@ -6,8 +6,9 @@ Owns what ``--after 2021-06`` or ``--near Porto`` mean; knows nothing of rows or
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from datetime import date
+import math
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
 
 from photocraft_local.errors import UsageError
 
@@ -34,11 +35,8 @@ class Filters:
         """
         from photocraft_local.timelang import parse_when
 
-        parts = {}
-        if self.after is not None:
-            parts["--after"] = f'time >= "{_start(self.after, today)}"'
-        if self.before is not None:
-            parts["--before"] = f'time < "{_start(self.before, today)}"'
+        self._check()
+        parts = self._bounds(today)
         if self.when is not None:
             parts["--when"] = parse_when(self.when, today=today).to_expression()
         if self.near is not None:
@@ -54,11 +52,34 @@ class Filters:
             parts[WHERE] = self.where
         return parts
 
+    def _bounds(self, today: date) -> dict[str, str]:
+        parts = {}
+        start = None if self.after is None else _start(self.after, today)
+        end = None if self.before is None else _start(self.before, today)
+        if start and end and start >= end:
+            raise UsageError(
+                f"no time is after {self.after!r} and before {self.before!r}",
+                hint="--before names the later time: --after 2021 --before 2022 is the year 2021",
+            )
+        if start:
+            parts["--after"] = f'time >= "{start.isoformat()}"'
+        if end:
+            parts["--before"] = f'time < "{end.isoformat()}"'
+        return parts
 
-def _start(words: str, today: date) -> str:
+    def _check(self) -> None:
+        for name, text in asdict(self).items():
+            if isinstance(text, str) and not text.strip():
+                option = "in" if name == "place" else name
+                raise UsageError(f"--{option} is empty", hint="give it a value or leave it out")
+        if self.km is not None and not math.isfinite(self.km):
+            raise UsageError(f"--km is {self.km}", hint="give a distance in km, e.g. --km 10")
+
+
+def _start(words: str, today: date) -> datetime:
     from photocraft_local.timelang import parse_bound
 
-    return parse_bound(words, today=today)[0].isoformat()
+    return parse_bound(words, today=today)[0]
 
 
 def _quoted(text: str) -> str:

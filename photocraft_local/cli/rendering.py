@@ -70,7 +70,7 @@ def evidence_line(evidence: Evidence) -> str:
     verdict = "met" if evidence.met else "NOT MET"
     text = f"{verdict}: {evidence.constraint}: {evidence.value}"
     if evidence.rule:
-        text += f" ({evidence.rule})"
+        text += f" ({evidence.rule.removeprefix(f'{evidence.constraint}: ')})"
     if evidence.anchors:
         text += f" via {', '.join(evidence.anchors)}"
     return text

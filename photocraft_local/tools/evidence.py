@@ -83,10 +83,11 @@ def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dic
     )
     scores = {hit.uid: hit.score for hit in result.hits}
     seen = claim.checks.get("seen", "")
+    unknown = "" if result.hits or result.understood else ", ".join(result.not_understood)
     return {
         photo.uid: _look_piece(
             claim,
-            _Look(text, unwanted, scores.get(photo.uid), result.cutoff),
+            _Look(text, unwanted, scores.get(photo.uid), result.cutoff, unknown),
             context.encoder.calibration.cutoff,
             seen,
         )
@@ -102,6 +103,7 @@ class _Look:
     unwanted: tuple[str, ...]
     score: float | None
     cutoff: float
+    unknown: str  # the words, if the encoder knows none of them
 
     @property
     def met(self) -> bool:
@@ -123,6 +125,8 @@ def _look_piece(claim: Claim, look: _Look, limit: float, seen: str) -> Evidence:
         rule = f"does not look like {unwanted}: score below {score_value(threshold)}"
     rule += ", or seen in the picture" if seen else ""
     value = seen or _score_text(score)
+    if look.unknown and not seen:
+        value = f"no score, the encoder does not know: {look.unknown}"
     return _piece(claim, rule, value, bool(seen) or look.met, score, threshold)
 
 

@@ -5,7 +5,7 @@ All three are exact and hold at once; what ran is echoed. Knows nothing of looks
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,14 +45,21 @@ def scope_of(context: ToolContext, arguments: Mapping[str, Json]) -> Scope:
         expressions.append(expression)
     if "where" in arguments:
         expressions.append(arguments["where"])
-    echoes = []
-    for expression in expressions:
-        part = filtered(context, expression)
-        echoes.append(part.echo)
+    parts = [filtered(context, expression) for expression in expressions]
+    for part in parts:
         selection = part if selection is None else selection & part
-    if echoes:
-        facts["filter"] = safe_text(" and ".join(echoes), _LONGEST_ECHO)
+    if parts:
+        facts["filter"] = safe_text(_echo(parts), _LONGEST_ECHO)
     return Scope(selection, facts)
+
+
+def _echo(parts: Sequence[Selection]) -> str:
+    """All filters as one, and behind it what their names were taken to mean."""
+    texts = [part.expression for part in parts]
+    if len(texts) > 1:
+        texts = [f"({text})" if " or " in text else text for text in texts]
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    return " and ".join(texts) + (f" [{'; '.join(notes)}]" if notes else "")
 
 
 def filtered(context: ToolContext, expression: str) -> Selection:

@@ -48,6 +48,18 @@ def test_places_go_by_the_gazetteer(call: Call, album: Album) -> None:
     assert names(album, rows(near.data)) == NIKON
 
 
+def test_the_echo_is_a_filter_that_selects_the_same_photos(call: Call, album: Album) -> None:
+    """Words and an expression with "or": without brackets the echo would say something else."""
+    where = 'camera == "Nikon" or place("Rome")'
+    seen = call("filter_photos", when="2008", where=where)
+    assert names(album, rows(seen.data)) == NIKON
+    expression, _, notes = seen.data["filter"].partition(" [")
+    again = call("filter_photos", where=expression)
+    assert rows(again.data) == rows(seen.data)
+    assert notes.startswith('place("Rome") → Rome, ')
+    assert notes.endswith("]")
+
+
 def test_inside_a_set(call: Call, album: Album) -> None:
     call("filter_photos", where="place('Italy')", save_as="italy")
     seen = call("filter_photos", when="2011", within="italy")

@@ -108,6 +108,17 @@ def test_what_must_not_be_seen_is_told_with_its_own_score(call: Call, album: Alb
     assert bad.data["unmet"][0]["score"] >= bad.data["unmet"][0]["threshold"]
 
 
+@pytest.mark.parametrize("check", [{"text": "xyzzy"}, {"not_text": ["xyzzy"]}])
+def test_words_that_the_encoder_does_not_know_verify_nothing(
+    call: Call, nikon: list[str], check: dict[str, object]
+) -> None:
+    seen = call("submit_answer", photos=nikon, evidence=[{"constraint": "xyzzy", **check}])
+    assert not seen.ok
+    assert {row["value"] for row in seen.data["unmet"]} == {
+        "no score, the encoder does not know: xyzzy"
+    }
+
+
 def test_crops_count_as_their_photo(call: Call, nikon: list[str]) -> None:
     crop = call("zoom_in", uid=nikon[0], x=0, y=0, width=60, height=60).data["uid"]
     seen = call(
