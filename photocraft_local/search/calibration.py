@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.embeddings.encoder import Calibration
+from photocraft_local.errors import LibraryCorrupt
 from photocraft_local.search.halves import Singles
 from photocraft_local.search.index import ExactIndex
 
@@ -102,7 +103,14 @@ class Background:
         """(m, dim) photos spread evenly over the library."""
         ids = self._index.photo_ids
         step = -(-len(ids) // _SAMPLE) or 1
-        return self._index.vectors_of(ids[::step])
+        sample = self._index.vectors_of(ids[::step])
+        if not np.isfinite(sample).all():  # the writer refuses such rows: the file was damaged
+            raise LibraryCorrupt(
+                "the stored vectors of the library are damaged: some hold no numbers",
+                hint="remove the folder 'spaces' of the library and run: photocraft index;"
+                " it embeds the photos anew",
+            )
+        return sample
 
     @cached_property
     def _between_photos(self) -> tuple[float, float]:

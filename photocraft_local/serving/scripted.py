@@ -81,7 +81,10 @@ def _read(path: Path) -> Mapping[str, Any]:
             f"trajectory {path} cannot be read: {exc}", hint="name a file of the traces folder"
         ) from exc
     if not isinstance(data, Mapping):
-        raise ModelError(f"trajectory {path} is not a JSON object")
+        raise ModelError(
+            f"trajectory {path} is not a JSON object",
+            hint="give a file of the library's traces folder",
+        )
     return data
 
 

@@ -117,6 +117,7 @@ def test_a_mistake_says_where_and_what_to_do(
     assert message in error.value.message
     assert f"character {position + 1}:" in error.value.message or len(expression) > 20_000
     assert hint in error.value.hint
+    assert error.value.hint
     assert len(error.value.message) < 300
 
 
@@ -151,6 +152,7 @@ def test_garbage_raises_nothing_but_search_errors(catalog: Catalog) -> None:
             selection = catalog.filter(text)
         except SearchError as error:
             places.append((getattr(error, "position", 0), len(text)))
+            assert error.hint, text
         else:
             accepted += 1
             echo = selection.expression

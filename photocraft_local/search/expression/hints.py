@@ -22,6 +22,7 @@ _INSTEAD = {
     "between": "write low <= field <= high",
     "None": "write not has_time, not has_gps, not has_place or not has_camera",
 }
+EXAMPLE = 'a filter reads like: year == 2021 and near("Lisbon", 10)'
 _LONGEST = 60  # characters of the person's own that a message repeats
 
 

@@ -20,7 +20,7 @@ from photocraft_local.search.expression.fields import (
     Value,
 )
 from photocraft_local.search.expression.functions import FUNCTIONS
-from photocraft_local.search.expression.hints import example_with, unexpected
+from photocraft_local.search.expression.hints import EXAMPLE, example_with, unexpected
 from photocraft_local.search.expression.nodes import Words
 from photocraft_local.search.expression.tokens import position_of, tokens_of, unquoted
 from photocraft_local.search.expression.tree import Node, conjoin, disjoin
@@ -270,5 +270,5 @@ class _Parser:
     ) -> NoReturn:
         position = position_of(self.text, self.at if index is None else index)
         raise FilterSyntaxError(
-            f"filter, character {position + 1}: {message}", position=position, hint=hint
+            f"filter, character {position + 1}: {message}", position=position, hint=hint or EXAMPLE
         ) from cause
