@@ -175,7 +175,8 @@ def _converted(key: str, value: Any, kind: str, source: str) -> Any:
         if kind == "float":
             return float(value)
         return str(value)
-    except (TypeError, ValueError, RuntimeError) as exc:  # RuntimeError: ~ of nobody
+    # RuntimeError: the home of nobody; OSError: the folder that the command runs in is gone
+    except (TypeError, ValueError, RuntimeError, OSError) as exc:
         raise SettingsError(
             f"setting {key!r} in {source} is not a valid {kind.lower()}: {value!r}",
             hint=f"it means: {describe()[key]}",

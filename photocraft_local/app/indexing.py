@@ -73,6 +73,11 @@ def absolute(path: str | bytes | Path) -> bytes:
         raise UsageError(
             f"{name} is in nobody's home folder: {exc}", hint="write the folder's name in full"
         ) from exc
+    except OSError as exc:  # the folder that the command runs in was removed
+        raise UsageError(
+            f"{name} cannot be found from here: the current folder is gone",
+            hint="change to a folder that exists, or write the name in full",
+        ) from exc
 
 
 def _library_for(parts: Parts, folders: Sequence[bytes], report: Progress) -> Library:

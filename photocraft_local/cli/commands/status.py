@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from photocraft_local.app import LibraryStatus, PhotoSearch
 from photocraft_local.cli import exit_codes
@@ -68,7 +69,7 @@ def _show_encoder(status: LibraryStatus, console: Console) -> None:
 
 def _json(status: LibraryStatus) -> dict[str, Json]:
     return {
-        "library": str(status.library),
+        "library": path_text(os.fsencode(status.library)),
         "photos": status.num_photos,
         "files": status.num_files,
         "companions": status.num_companions,
