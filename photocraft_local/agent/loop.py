@@ -68,8 +68,12 @@ class Agent:
         return self._run(self._opened(record))
 
     def resume(self, trace: Path) -> Answer:
-        """Goes on with an episode that was cut, from its last saved step."""
+        """Goes on with an episode that was cut, from its last saved step. One that has its
+        answer gives it again, and its trace stays as it is."""
         record = trajectory.load(trace)
+        if record.status == "answered" and record.answer is not None:
+            self.last_trace = trace
+            return record.answer
         if record.generation != self.generation:
             raise AgentError(
                 f"the library has changed since episode {record.episode_id} was cut",
@@ -84,6 +88,7 @@ class Agent:
         episode.save()
         self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
+            self._end_if_answered(episode)  # cut between the answer and its last save
             while True:
                 try:
                     self._record(episode, self._execute(episode, self._query(episode)))
@@ -137,10 +142,14 @@ class Agent:
     def _record(self, episode: Episode, step: Step) -> None:
         episode.record(step)
         self.on_step(step)
-        if step.call.name == SUBMIT and step.observation.ok:
-            raise Answered(answer_of(episode.trajectory.question, episode.trajectory.steps))
+        self._end_if_answered(episode)
         if self.memory.take_compaction_request():
             episode.compact()
+
+    def _end_if_answered(self, episode: Episode) -> None:
+        steps = episode.trajectory.steps
+        if steps and steps[-1].call.name == SUBMIT and steps[-1].observation.ok:
+            raise Answered(answer_of(episode.trajectory.question, steps))
 
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library

@@ -204,6 +204,36 @@ def test_ctrl_c_leaves_a_readable_trace_that_resumes(
     assert saved(again).status == "answered"
 
 
+def test_an_answered_episode_gives_its_answer_again(
+    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
+) -> None:
+    agent, _ = play(FIND, SUBMIT)
+    answer = agent.ask("q")
+    assert agent.last_trace is not None
+    trace = agent.last_trace.read_bytes()
+    silent = ScriptedModel([])
+    again = Agent(silent, registry, memory, settings, generation=7)
+    assert again.resume(agent.last_trace) == answer
+    assert agent.last_trace.read_bytes() == trace
+    assert silent.seen == []
+
+
+def test_an_episode_cut_right_after_its_answer_keeps_it(
+    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
+) -> None:
+    """Killed when the accepted answer was saved as a step, but not yet as the answer."""
+    agent, _ = play(FIND, SUBMIT)
+    answer = agent.ask("q")
+    trace = saved(agent)
+    trace.status, trace.answer = "running", None
+    path = trace.save(settings.library / "traces")
+    silent = ScriptedModel([])
+    again = Agent(silent, registry, memory, settings)
+    assert again.resume(path) == answer
+    assert silent.seen == []
+    assert trajectory.load(path).status == "answered"
+
+
 def test_an_episode_does_not_resume_over_a_changed_library(
     play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
 ) -> None:
