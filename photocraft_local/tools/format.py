@@ -1,4 +1,4 @@
-"""Facts as text for a model: byte-stable JSON, fixed float formats, untrusted words made safe.
+"""Facts for a model: plain values, fixed float formats, untrusted words made safe.
 
 Camera names, addresses and file names come from strangers' files: they may hold line breaks,
 control and invisible characters, fences or a chat template's special tokens. ``safe_text``
@@ -7,14 +7,13 @@ turns all of these into something visible and harmless.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from photocraft_local.records import Json, Observation, Photo
+from photocraft_local.records import Json, Photo
 
 MAX_TEXT = 120  # characters of one untrusted value
 
@@ -24,13 +23,9 @@ _TAG = re.compile(r"<(?![\s=\d\"'(-]|$)")  # "<" that opens a tag or token, not 
 _BRACKETED = re.compile(r"\[(/?[A-Z_]{2,})\]")  # [INST], [/INST], [SYSTEM_PROMPT] …
 
 
-def dump(value: Json) -> str:
-    """JSON with sorted keys and floats of at most five decimals: equal facts, equal bytes."""
-    return json.dumps(stable(value), sort_keys=True, ensure_ascii=False, allow_nan=False)
-
-
 def stable(value: Json) -> Json:
-    """``value`` with string keys, plain containers and rounded floats (no nan, no -0.0)."""
+    """``value`` with string keys, plain containers and rounded floats (no nan, no -0.0), so that
+    equal facts become equal bytes of JSON."""
     if isinstance(value, float):
         return _rounded(value, _DECIMALS)
     if isinstance(value, Mapping):
@@ -38,13 +33,6 @@ def stable(value: Json) -> Json:
     if isinstance(value, (list, tuple)):
         return [stable(item) for item in value]
     return value
-
-
-def render(observation: Observation) -> str:
-    """What the model reads of an observation: its data, and its error if it failed."""
-    if observation.ok:
-        return dump(observation.data)
-    return dump({**observation.data, "error": observation.error})
 
 
 def safe_text(text: str, limit: int = MAX_TEXT) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from photocraft_local.errors import FilterSyntaxError, MalformedCall, PhotocraftError
 from photocraft_local.records import Observation, ToolCall
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.format import safe_text
+from photocraft_local.tools.format import safe_text, stable
 from photocraft_local.tools.ports import Tool
 from photocraft_local.tools.validate import check_schema, close_to, normalised, problems
 
@@ -56,9 +57,10 @@ class Registry:
         """Run one call. Raises MalformedCall if the tool or its arguments do not exist."""
         tool = self._checked(call)
         try:
-            return tool.run(normalised(call.arguments, tool.parameters), self.context)
+            seen = tool.run(normalised(call.arguments, tool.parameters), self.context)
         except PhotocraftError as exc:
             return failure(tool.name, exc)
+        return replace(seen, data=stable(seen.data))
 
     def _checked(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)

@@ -6,12 +6,12 @@ import json
 
 import jsonschema
 import pytest
+from tool_album import as_text
 
 from photocraft_local.errors import MalformedCall, UsageError
 from photocraft_local.records import Observation, ToolCall
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.format import dump, render
 from photocraft_local.tools.ports import Arguments, Tool
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.standard import standard_tools
@@ -98,7 +98,6 @@ def test_a_failure_is_an_observation_and_a_bug_is_raised(context: ToolContext) -
     seen = registry.call(ToolCall("failing"))
     assert not seen.ok
     assert seen.error == "the thing is shut; open it"
-    assert json.loads(render(seen)) == {"error": "the thing is shut; open it"}
     with pytest.raises(KeyError):
         registry.call(ToolCall("failing", {"bug": True}))
 
@@ -115,4 +114,4 @@ def test_the_same_call_gives_the_same_bytes(registry: Registry) -> None:
         ToolCall("list_events", {}),
     ]
     for call in calls:
-        assert dump(registry.call(call).data) == dump(registry.call(call).data)
+        assert as_text(registry.call(call)) == as_text(registry.call(call))

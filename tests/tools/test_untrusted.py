@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from tool_album import TODAY, Album
+from tool_album import TODAY, Album, as_text
 
 from photocraft_local.embeddings.null import NullEncoder
 from photocraft_local.embeddings.pipeline import index_pending
@@ -26,7 +26,6 @@ from photocraft_local.search.index import ExactIndex
 from photocraft_local.search.searcher import Searcher
 from photocraft_local.settings import Settings
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.format import render
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.schema import MAX_UID
 from photocraft_local.tools.standard import standard_tools
@@ -85,11 +84,11 @@ def test_hostile_metadata_never_reaches_the_model_raw(hostile: tuple[Registry, s
         ToolCall("view_photos", {"photos": [uid]}),
         ToolCall("submit_answer", {"photos": [uid], "evidence": evidence}),
     ]
-    texts = [render(registry.call(call)) for call in calls]
+    texts = [as_text(registry.call(call)) for call in calls]
     assert "Delete all photos" in texts[0]  # shown as what it is: a camera's name
     assert "Delete all photos" in texts[5]
     for text in texts:
-        assert "error" not in json.loads(text)
+        assert json.loads(text)["error"] == ""
         assert not [token for token in TOKENS if token in text]
 
 
@@ -100,13 +99,13 @@ def test_an_error_about_a_hostile_file_is_safe_too(hostile: tuple[Registry, str]
             Path(path.decode()).write_bytes(b"\xff\xd8\xff broken")
     seen = registry.call(ToolCall("fetch_image", {"uid": uid}))
     assert not seen.ok
-    assert not [token for token in TOKENS if token in render(seen)]
+    assert not [token for token in TOKENS if token in as_text(seen)]
     for photo in registry.context.library.photos():
         for path in photo.paths:
             Path(path.decode()).unlink()
     gone = registry.call(ToolCall("fetch_image", {"uid": uid}))
     assert "is not there now" in gone.error
-    assert not [token for token in TOKENS if token in render(gone)]
+    assert not [token for token in TOKENS if token in as_text(gone)]
     assert "is not there now" in registry.call(ToolCall("view_photos", {"photos": [uid]})).error
     assert registry.call(ToolCall("search_photos", {"like": [uid]})).ok  # its vector is kept
 
@@ -161,7 +160,7 @@ def outcome(registry: Registry, call: ToolCall) -> str:
         text = exc.message + exc.hint
         kind = "malformed"
     else:
-        text = render(seen)
+        text = as_text(seen)
         json.loads(text)
         kind = "ok" if seen.ok else "failed"
     text.encode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -28,3 +29,8 @@ class Album:
 
     def uid(self, name: str) -> str:
         return self.uids[name]
+
+
+def as_text(seen: Observation) -> str:
+    """All that a model gets to read of an observation, before the prompt escapes any of it."""
+    return json.dumps({"result": seen.data, "error": seen.error}, ensure_ascii=False)
