@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from collections.abc import Sequence
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.parser import build_parser, module_of
-from photocraft_local.errors import PhotocraftError, StorageFull
+from photocraft_local.errors import LibraryError, PhotocraftError, StorageFull
+from photocraft_local.records import path_text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,10 +71,7 @@ def _explain(error: BaseException, console: Console) -> int:
             hint="run the same command again to go on where it stopped",
         )
         return exit_codes.INTERRUPTED
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        error = StorageFull(
-            f"no space left on the disk: {error}", hint="free some space and run it again"
-        )
+    error = _named(error)
     if isinstance(error, PhotocraftError):
         console.failure(error)
         return error.exit_code
@@ -81,6 +80,24 @@ def _explain(error: BaseException, console: Console) -> int:
         hint="this is a fault of photocraft; --debug shows where it happened",
     )
     return exit_codes.INTERNAL
+
+
+def _named(error: BaseException) -> BaseException:
+    """Causes outside of this program that no layer below has named."""
+    if isinstance(error, MemoryError):
+        hint = "close other programs, or give fewer threads and photos: --workers 1 --batch-size 1"
+        return PhotocraftError("there is not enough memory", hint=hint)
+    if not isinstance(error, OSError) or error.errno is None:
+        return error
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free some space and run it again"
+        return StorageFull(f"no space left on the disk: {error}", hint=hint)
+    name = error.filename
+    where = path_text(os.fsencode(name)) if isinstance(name, str | bytes) else "a file"
+    return LibraryError(
+        f"{where} cannot be used: {error.strerror}",
+        hint="check that it is there, on a mounted drive, and yours; --debug shows who needed it",
+    )
 
 
 if __name__ == "__main__":

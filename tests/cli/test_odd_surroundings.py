@@ -52,7 +52,7 @@ def test_no_name_breaks_a_line_or_steers_the_terminal(
     os.makedirs(album + b"/d\xff\n")  # noqa: PTH103
     for number, name in enumerate(NAMES):
         shoot(album + b"/d\xff\n/" + name, number)
-        os.symlink(b"nowhere", album + b"/dead" + name)
+        os.symlink(b"nowhere", album + b"/dead" + name)  # noqa: PTH211  # bytes
     library = tmp_path / "library"
     assert photocraft("index", album, "--library", library).code == 0
     for words in (["list"], ["status"], ["list", "--json"], ["status", "--json"]):
@@ -146,3 +146,15 @@ def test_a_space_without_a_header_is_what_a_kill_leaves(
 def test_the_module_runs_from_anywhere(photocraft: Photocraft, indexed: Path) -> None:
     done = photocraft("list", "--json", "--library", indexed, prefix=("env", "-C", "/"))
     assert len(done.json_lines()) == 2, done.err
+
+
+def test_a_file_in_the_way_is_named_not_an_internal_error(
+    photocraft: Photocraft, indexed: Path
+) -> None:
+    asked = photocraft("ask", "photos from 2020", "--json", "--library", indexed).json()
+    shutil.rmtree(indexed / "traces")
+    (indexed / "traces").touch()
+    episode = Path(asked["trajectory"]).stem
+    done = photocraft("memory", "forget", episode, "--library", indexed)
+    assert done.code == 4
+    assert f"{indexed}/traces/{episode}.json cannot be used: Not a directory" in done.error
