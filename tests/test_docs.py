@@ -7,12 +7,35 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from photocraft_local.app import (
+    AnsweredPhoto,
+    AskAnswer,
+    FoundPhoto,
+    IndexSummary,
+    LibraryStatus,
+    PhotoDetails,
+    SearchAnswer,
+)
+from photocraft_local.app.doctor import Finding
+from photocraft_local.cli.commands import ask, doctor, index, search, status
 from photocraft_local.cli.parser import COMMANDS, build_parser
+from photocraft_local.cli.rendering import details_json, skipped_json
+from photocraft_local.records import (
+    Event,
+    Evidence,
+    Json,
+    Observation,
+    Photo,
+    Skipped,
+    Step,
+    ToolCall,
+)
 
 PAGES = (
     "README.md",
@@ -102,8 +125,10 @@ def test_every_quoted_command_line_parses(root: Path, page: str) -> None:
     assert lines
     for line in lines:
         words = shlex.split(line)[1:]
-        if words != ["--version"]:
+        try:
             build_parser(words).parse_args(words)  # raises UsageError
+        except SystemExit as shown:  # --help, --version
+            assert shown.code == 0  # noqa: PT017
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -116,6 +141,38 @@ def test_every_option_is_described_and_every_described_one_exists(
     told = described(after, command)
     assert there - told - shared_by_all == set()
     assert told - there == set()
+
+
+def forms() -> Iterator[Json]:
+    """One of each object that ``--json`` prints, from names that are not UTF-8."""
+    photo = Photo(1, "p7k3mq", "", (b"/photos/\xff.jpg",), 4, 3, "JPEG", flags=("screenshot",))
+    found = SearchAnswer((FoundPhoto(photo, 1.0),), filter="", num_candidates=1)
+    yield search._json(found, None)
+    steps = (Step(1, ToolCall("recall"), Observation("recall")),)
+    answered = (AnsweredPhoto(photo, (Evidence("", "", "", True),)),)
+    yield ask.answer_json(AskAnswer("", answered, steps=steps), None, steps=True)
+    event = Event(1, 1, datetime(2021, 6, 14), datetime(2021, 6, 14), 1, "p7k3mq")
+    yield details_json(PhotoDetails(photo, event, ()))
+    yield skipped_json(Skipped(b"/photos/\xff.mp4", "video", ""))
+    yield index._json(IndexSummary(*[0] * 9, seconds=0.0))
+    yield status._json(LibraryStatus(Path(), *[0] * 9, encoder="null", num_pending=0))
+    yield doctor._json(Finding("", "ok", ""))
+
+
+def keys_of(form: Json) -> Iterator[str]:
+    if isinstance(form, dict):
+        for key, value in form.items():
+            yield key
+            yield from keys_of(value)
+    elif isinstance(form, list):
+        for item in form:
+            yield from keys_of(item)
+
+
+def test_every_key_of_the_json_forms_is_documented(cli_page: str) -> None:
+    keys = {key for form in forms() for key in keys_of(form)}
+    assert "paths_base64" in keys
+    assert [key for key in sorted(keys) if not re.search(rf'[`"]{key}[`"]', cli_page)] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
