@@ -138,7 +138,13 @@ def halves(gallery: Gallery) -> dict[str, dict[str, float]]:
 
 
 def returned_sets(encoder: Encoder, gallery: Gallery) -> dict[str, dict[str, float]]:
-    """What the cut-off lets through for things that are there and things that are not."""
+    """What the cut-off lets through for things that are there and things that are not.
+
+    A lower one finds more (F1 on the even / odd half 0.376 / 0.365 at 3.0, 0.345 / 0.313 at
+    3.5) and answers more questions that nothing answers (40 % at 3.0, 20 to 25 % at 3.4 and
+    3.5). The shipped 3.4 is the lowest that leaves 75 % of the absent things of either half
+    without a photo.
+    """
     with tempfile.TemporaryDirectory() as folder:
         space = VectorSpace.open(Path(folder) / "space", encoder.spec, create=True)
         space.append(np.arange(1, len(gallery.photos) + 1), gallery.photos)
@@ -162,18 +168,20 @@ def returned_sets(encoder: Encoder, gallery: Gallery) -> dict[str, dict[str, flo
 def _set_figures(
     gallery: Gallery, queries: list[Query], sets: list[NDArray[np.bool_]]
 ) -> dict[str, float]:
-    precision, recall, empty = [], [], 0
+    precision, recall, f1, empty = [], [], [], 0
     for query, found in zip(queries, sets, strict=True):
         right, found = query.relevant[gallery.complete], found[gallery.complete]
         if not right.any():
             continue
         empty += not found.any()
         recall.append(float((right & found).sum() / right.sum()))
+        f1.append(float(2 * (right & found).sum() / (right.sum() + found.sum())))
         if found.any():
             precision.append(float((right & found).sum() / found.sum()))
     return {
         "precision": round(float(np.mean(precision)), 3),
         "recall": round(float(np.mean(recall)), 3),
+        "f1": round(float(np.mean(f1)), 3),
         "present_empty": round(empty / len(recall), 3),
     }
 
