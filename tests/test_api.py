@@ -100,6 +100,16 @@ def test_like_takes_a_uid_a_crop_and_a_path(settings: Settings, photos: Path) ->
             search.search(like=["nothing"])
 
 
+def test_one_example_and_one_unwanted_look_need_no_list(settings: Settings, photos: Path) -> None:
+    """A bare text would otherwise be taken apart into its letters."""
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+        uid = next(p.uid for p in search.list() if b"0042" in p.paths[0])
+        for example in (uid, photos / "ia_DSCN0042.jpg"):
+            assert search.search(like=example) == search.search(like=[example])
+        assert search.search(not_text="dog") == search.search(not_text=["dog"])
+
+
 def test_an_answer_holds_whole_photos_evidence_and_its_trajectory(
     settings: Settings, photos: Path
 ) -> None:

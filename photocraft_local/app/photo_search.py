@@ -77,8 +77,8 @@ class PhotoSearch:
         self,
         text: str = "",
         *,
-        like: Sequence[str | Path] = (),
-        not_text: Sequence[str] = (),
+        like: str | Path | Sequence[str | Path] = (),
+        not_text: str | Sequence[str] = (),
         after: str | None = None,
         before: str | None = None,
         when: str | None = None,
@@ -90,7 +90,8 @@ class PhotoSearch:
         top_k: int | None = None,
     ) -> SearchAnswer:
         """Photos that look like ``text`` and ``like`` (UIDs or picture files) and not like
-        ``not_text``, among those that meet every condition; ``Filters`` says what each means.
+        ``not_text``, one or several of each, among those that meet every condition; ``Filters``
+        says what each means.
 
         Every match and nothing else, best first, possibly none: a match scores ``cutoff`` or
         more. With ``top_k``, that many of the nearest photos, matches or not. Without a look,
@@ -107,7 +108,10 @@ class PhotoSearch:
             camera=plain(camera),
             where=plain(where),
         )
-        wanted = Look(plain(text), tuple(like), tuple(map(plain, not_text)))
+        # A text is a sequence of letters, too: "people" is one thing, not six.
+        examples = (like,) if isinstance(like, str | Path) else tuple(like)
+        unwanted = (not_text,) if isinstance(not_text, str) else tuple(not_text)
+        wanted = Look(plain(text), examples, tuple(map(plain, unwanted)))
         return search(self._parts, wanted, filters, top_k, self.today)
 
     def ask(self, question: str, *, on_step: Callable[[Step], None] | None = None) -> AskAnswer:
