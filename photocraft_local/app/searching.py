@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from photocraft_local.app.parts import Parts
-    from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.records import Photo
     from photocraft_local.search.searcher import SearchResult
     from photocraft_local.search.selection import Selection
@@ -110,16 +109,9 @@ def look_of(parts: Parts, example: str | Path) -> NDArray[np.float32]:
 
 
 def _encoded(parts: Parts, path: bytes) -> NDArray[np.float32]:
-    from photocraft_local.files.decode import decode_upright
+    from photocraft_local.embeddings.encoding import encode_file
 
-    encoder: Encoder = parts.encoder()
-    picture = decode_upright(
-        path,
-        short_side=encoder.spec.decode_side or None,
-        max_pixels=parts.settings.max_pixels,
-    )
-    look: NDArray[np.float32] = encoder.encode_images([picture.pixels])[0]
-    return look
+    return encode_file(parts.encoder(), path, max_pixels=parts.settings.max_pixels)
 
 
 def _by_time(parts: Parts, selection: Selection | None, top_k: int | None) -> SearchAnswer:

@@ -1,4 +1,6 @@
-"""One batch of pixels → vectors; a photo that breaks the encoder leaves the batch alone."""
+"""One batch of pixels → vectors; a photo that breaks the encoder leaves the batch alone. And one
+picture file → its vector, for queries.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from photocraft_local.embeddings.decoding import Failed, Ready
 from photocraft_local.embeddings.encoder import Encoder, Vectors
 from photocraft_local.embeddings.space import usable_rows
 from photocraft_local.errors import PhotocraftError
+from photocraft_local.files.decode import decode_upright
 from photocraft_local.records import Photo, path_text
 
 _REASON = "not-embedded"
+
+
+def encode_file(encoder: Encoder, path: bytes, *, max_pixels: int) -> NDArray[np.float32]:
+    """Unit vector (dim,) of a picture file. Raises PhotoError, and what the encoder raises."""
+    side = encoder.spec.decode_side or None
+    picture = decode_upright(path, short_side=side, max_pixels=max_pixels)
+    vector: NDArray[np.float32] = encoder.encode_images([picture.pixels])[0]
+    return vector
 
 
 @dataclass(slots=True)

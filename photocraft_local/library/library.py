@@ -45,7 +45,7 @@ class Library:
         self.spaces_folder = path / SPACES
         self.forget_hooks: list[Callable[[forget.Forgotten], None]] = []
         """Called for each forgotten photo; must bear being called again after a crash."""
-        self._crops = CropStore(database, path / "crops")
+        self.crops = CropStore(database, path / "crops")
         self._lock = WriteLock(path / LOCK)
         self._offline_roots = _offline_roots(database)
 
@@ -216,21 +216,17 @@ class Library:
         """Keep a crop (upright pixels of the parent); its UID, the same for the same box."""
         parent = self.photo(parent_uid)
         with self.changes():
-            return self._crops.add(parent.photo_id, parent.uid, box, png)
+            return self.crops.add(parent.photo_id, parent.uid, box, png)
 
     def crop(self, uid: str) -> Crop:
         """Raises UnknownPhoto."""
-        return self._crops.get(normalise(uid))
+        return self.crops.get(normalise(uid))
 
     def space_folders(self) -> list[Path]:
         """Folders of the vector spaces, one an encoder that was ever used."""
         if not self.spaces_folder.is_dir():
             return []
         return sorted(path.parent for path in self.spaces_folder.glob("*/header.json"))
-
-    @property
-    def crops(self) -> CropStore:
-        return self._crops
 
     def _reader(self) -> PhotoReader:
         return PhotoReader(self.database, self.flags, self._offline_roots)

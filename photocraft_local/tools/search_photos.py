@@ -9,7 +9,7 @@ from photocraft_local.records import Json, Observation
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, photo_row, safe_text, score_value
-from photocraft_local.tools.photos import is_crop, known_photos, photos_by_uid, pixels, source
+from photocraft_local.tools.photos import is_crop, known_photos, photos_by_uid, source
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.saving import check_save_as, keep
 from photocraft_local.tools.scope import Scope, scope_of
@@ -102,10 +102,10 @@ def look_of(context: ToolContext, uid: str) -> NDArray[np.float32]:
     """Unit vector (dim,) of a photo as stored, of a crop or a question's picture as encoded."""
     if uid not in context.pictures and not is_crop(uid):
         return context.searcher.photo_vector(known_photos(context, [uid])[0].uid)
-    side = context.encoder.spec.decode_side
-    picture = pixels(context, source(context, uid), short_side=side or None)
-    vector: NDArray[np.float32] = context.encoder.encode_images([picture])[0]
-    return vector
+    from photocraft_local.embeddings.encoding import encode_file
+
+    path = source(context, uid).path
+    return encode_file(context.encoder, path, max_pixels=context.settings.max_pixels)
 
 
 def _words(result: SearchResult) -> dict[str, Json]:

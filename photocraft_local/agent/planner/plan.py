@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from photocraft_local.agent.planner.conditions import FIELDS, Condition
 from photocraft_local.agent.planner.reading import Reading
 from photocraft_local.records import Json, ToolCall
+from photocraft_local.tools.format import counted
 
 MAX_RECHECKED = 100  # photos whose metadata is read once more; submit_answer checks all of them
 _CHUNK = 50  # photos of one get_metadata call
@@ -247,8 +248,7 @@ def _claims(reading: Reading) -> list[dict[str, Json]]:
 
 
 def _text(reading: Reading, count: int, none_left_out: Sequence[str]) -> str:
-    photos = "1 photo" if count == 1 else f"{count} photos"
-    text = f"{photos}: {reading.in_words() or 'all of the library'}."
+    text = f"{counted(count, 'photo')}: {reading.in_words() or 'all of the library'}."
     if none_left_out:
         looks = " or ".join(f"'{look}'" for look in none_left_out)
         text += f" None looks enough like {looks} to be left out."
