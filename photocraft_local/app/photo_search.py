@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.asking import ask
@@ -52,12 +51,7 @@ class PhotoSearch:
     def __enter__(self) -> PhotoSearch:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from types import TracebackType
 
 from photocraft_local.errors import UnreadablePhoto
 from photocraft_local.records import path_text
@@ -60,12 +59,7 @@ class FileSource:
     def __enter__(self) -> FileSource:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
     def read(self, offset: int, count: int) -> bytes:

@@ -21,7 +21,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
 def part_of(path: Path) -> Path:
@@ -60,9 +60,9 @@ def overwrite_at(path: Path, offsets: Sequence[int], content: bytes) -> None:
         os.fdatasync(file)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make created, renamed and removed names of the folder last."""
-    with _descriptor(folder, os.O_RDONLY | os.O_DIRECTORY) as file:
+def sync(path: Path) -> None:
+    """Make the bytes of a file last, or the names in a folder that came, changed or went."""
+    with _descriptor(path, os.O_RDONLY) as file:
         os.fsync(file)
 
 

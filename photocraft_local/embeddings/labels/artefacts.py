@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import shutil
 import tempfile
 import time
@@ -36,6 +35,7 @@ from photocraft_local.embeddings.labels.looks import PHRASES
 from photocraft_local.embeddings.labels.sentences import SentenceModel
 from photocraft_local.embeddings.labels.torch_file import read_state_dict
 from photocraft_local.errors import EncoderError
+from photocraft_local.storage.atomic import sync
 
 FORMAT = 2  # rises when the code that makes the files changes what they hold
 POOLING = Pooling(temperature=1.5, whole_share=0.5, region=2)
@@ -147,17 +147,9 @@ def _write_all(folder: Path) -> None:
     np.savez(folder / "text.npz", mean=space.mean, background=space.vectors(read_background()))
     manifest = {name: sources.file_sha256(folder / name) for name in _FILES}
     for name in _FILES:
-        _sync(folder / name)
+        sync(folder / name)
     (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), "utf-8")
-    _sync(folder / _MANIFEST)
+    sync(folder / _MANIFEST)
 
 
 _FILES = ("classifier.onnx", "lexicon.txt", "space.npz", "text.npz")
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
