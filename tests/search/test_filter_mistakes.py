@@ -152,7 +152,7 @@ def test_garbage_raises_nothing_but_search_errors(catalog: Catalog) -> None:
             selection = catalog.filter(text)
         except SearchError as error:
             places.append((getattr(error, "position", 0), len(text)))
-            assert error.hint, text
+            assert error.hint, text  # noqa: PT017
         else:
             accepted += 1
             echo = selection.expression
