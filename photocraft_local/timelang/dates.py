@@ -173,10 +173,14 @@ def _day_month(words: Words, at: int) -> Atom | None:
         return None
     last = _range_end(words, first[0])
     after = last[0] if last else first[0]
-    found = _short_month(words, words.skip("join", after)) or _short_month(words, after)
+    joined = words.skip("join", after) if words.key(after) in _OF else after
+    found = _short_month(words, joined) or _short_month(words, after)
     if found is None:
         return None
     return _of_year(words, found[0], found[1], first[1], last[1] if last else first[1])
+
+
+_OF = {"of", ",", "de", "del", "d", "du", "des", "的"}  # "an iPhone 8 in December" is no 8th
 
 
 def _month_day(words: Words, at: int) -> Atom | None:

@@ -168,8 +168,9 @@ def _is_item_of_a_dated_list(words: Words, start: int, end: int) -> bool:
 
 
 def _opens(words: Words, start: int, end: int) -> bool:
-    """A season that opens the question: "Summer in Lisbon"."""
-    season = season_word(words, start) if start == 0 else None
+    """A season that opens the question, or is a person's own: "our summer in Lisbon"."""
+    opening = start == 0 or words.key(start - 1) in ("our", "my")
+    season = season_word(words, start) if opening else None
     return season is not None and season[0] == end and words.key(end) in ("in", "at", "on", "of")
 
 

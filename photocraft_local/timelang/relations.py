@@ -76,13 +76,20 @@ def _pair(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
 
 
 def _joint(words: Words, at: int, joints: tuple[str, ...]) -> int | None:
-    iso_interval = words.shape(at - 1) == words.shape(at + 1) == "iso"
-    if words.shape(at) == "dash" and (words.key(at) != "/" or iso_interval):
+    if words.shape(at) == "dash" and (words.key(at) != "/" or _is_span(words, at)):
         return at + 1
     for kind in joints:
         if found := words.match(kind, at):
             return found[0]
     return None
+
+
+def _is_span(words: Words, at: int) -> bool:
+    """Whether "/" stands between the ends of a time: "2021-05-03/2021-05-09", "2019/2020"."""
+    if words.shape(at - 1) == words.shape(at + 1) == "iso":
+        return True
+    years = dates.year_number(words, at - 1), dates.year_number(words, at + 1)
+    return years[0] is not None and years[1] is not None and years[1][1] == years[0][1] + 1
 
 
 def _pair_of_times(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:

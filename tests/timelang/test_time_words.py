@@ -68,6 +68,9 @@ MEANINGS = [
     # ranges: both ends belong to them
     ("2019-2021", "2019 to 2021"),
     ("2019-21", "2019 to 2021"),
+    ("2019/2020", "2019 to 2020"),
+    ("end of 2019", "September 2019 to December 2019"),
+    ("beginning of May 2021", "1 May 2021 to 10 May 2021"),
     ("2019 to 2021", "2019 to 2021"),
     ("between 2019 and 2021", "2019 to 2021"),
     ("from 2019 until May 2021", "January 2019 to May 2021"),
@@ -340,6 +343,8 @@ IN_QUESTIONS = [
     ),
     ("May", [("May", "May")]),
     ("march", [("march", "March")]),
+    ("an iPhone 8 in December", [("in December", "December")]),
+    ("our summer in Lisbon", [("summer", "June, July or August")]),
     ("4th of July fireworks", [("4th of July", "4 July")]),
     ("in Paris in the morning", [("in the morning", "05:00 to 12:00")]),
     ("cats in the 90s in Rome", [("in the 90s", "1990 to 1999")]),

@@ -161,6 +161,7 @@ class FactCondition:
 _FACTS: dict[str, Callable[[Row], bool]] = {
     "has_time": lambda row: row.get("time") is not None,
     "has_gps": lambda row: row.get("place") is not None,
+    "not has_camera": lambda row: row.get("camera") is None,
     "not has_time": lambda row: row.get("time") is None,
     "not has_gps": lambda row: row.get("place") is None,
     'flag("screenshot")': lambda row: "screenshot" in row.get("flags", ()),

@@ -30,6 +30,7 @@ def _scope_end(draft: Draft, start: int) -> int:
     text = draft.text[start:limit]
     stops = [match.start() for match in words.SCOPE_END.finditer(text)]
     stops += [match.start() for match in words.NOT.finditer(text)]
+    stops += [match.start() for match in words.OPEN_END.finditer(text)]
     if not words.ARTICLE.match(text):
         stops += [match.start() for match in words.NEW_THING.finditer(text)]
     return start + min(stops, default=len(text))

@@ -69,6 +69,7 @@ def read(question: str, *, today: date, places: Places) -> Reading:
     _set_aside(draft, places)
     cameras += claim_lone_camera(draft)
     not_looks = claim_unwanted(draft)
+    _block_loose_or(draft)
     look = look_of(draft)
     reading = Reading(
         conditions=(*times, *spots, *cameras, *facts),
@@ -127,6 +128,20 @@ def _claim_facts(draft: Draft) -> list[FactCondition]:
         for pattern, where in words.FACTS.items()
         for said in draft.claim_all(pattern)
     ]
+
+
+def _block_loose_or(draft: Draft) -> None:
+    """An "or" between conditions of two kinds would otherwise be read as "and"."""
+    for match in draft.matches(words.LOOSE_OR):
+        left = len(draft.text[: match.start()].rstrip(" ,"))
+        right = len(draft.text) - len(draft.text[match.end() :].lstrip(" ,"))
+        beside = (left > 0 and not draft.is_free(left - 1, left)) or (
+            right < len(draft.text) and not draft.is_free(right, right + 1)
+        )
+        if beside:
+            said = draft.claim(match.start(), match.end())
+            reason = "a choice between conditions of different kinds is not followed yet"
+            draft.blocked.append(Unused(said, reason))
 
 
 def _set_aside(draft: Draft, places: Places) -> None:

@@ -24,7 +24,8 @@ UNSUPPORTED = _pattern(
     r")\b"
 )
 COUNT = _pattern(
-    rf"\bhow many(?: {PHOTO})?\b|\bthe number of(?: {PHOTO})?\b|\bcount(?: the| my| all)*\b"
+    rf"\bhow many(?: {PHOTO})?\b|\bthe number of(?: {PHOTO})?\b"
+    rf"|\bnumber of {PHOTO}\b|\bcount(?: the| my| all)*\b"
     rf"|\bwie viele(?: {PHOTO})?\b|\bcombien de(?: {PHOTO})?\b|\bcu[aá]nt[ao]s(?: {PHOTO})?\b"
     r"|多少张?(?:照片)?"
 )
@@ -51,9 +52,15 @@ CONTINENT = _pattern(
 FUTURE = _pattern(r"\b(?:next (?:year|month|week|summer|winter|spring|autumn|fall)|tomorrow)\b")
 UNKNOWN_TIME = _pattern(r"\b(?:in|from|of|since|during)(?: the)?(?: year)? \d{3,5}\b|\byear \d+\b")
 FACTS = {
-    _pattern(r"\b(?:no|without)(?: an?| any)? (?:date|time|timestamp)s?\b"): "not has_time",
-    _pattern(r"\b(?:no|without)(?: an?| any)? (?:place|location|gps|position|coordinates)s?\b"):
-        "not has_gps",
+    _pattern(
+        r"\b(?:no|without)(?: an?| any)? (?:date|time|timestamp)s?\b"
+        r"|\b(?:ohne datum|sans date|sin fecha)\b"
+    ): "not has_time",
+    _pattern(
+        r"\b(?:no|without)(?: an?| any)?(?: known)? camera (?:information|info|name|data|model)\b"
+    ): "not has_camera",
+    _pattern(r"\b(?:no|without)(?: an?| any)? (?:place|location|gps|position|coordinates)s?\b"
+             r"|\b(?:ohne ort|sans lieu|sin ubicación)\b"): "not has_gps",
     _pattern(r"\bwith(?: an?| the| known)? (?:date|timestamp)s?\b"): "has_time",
     _pattern(r"\bwith(?: an?| the| known)? (?:location|gps|coordinates)s?\b"): "has_gps",
     _pattern(r"\b(?:no|without|not|except)(?: any)? screen ?shots?\b"): 'not flag("screenshot")',
@@ -61,14 +68,17 @@ FACTS = {
 }  # fmt: skip
 
 NOT = _pattern(
-    r"\b(?:but )?(?:without(?: any)?|with no|no|not(?: any)?|excluding|except(?: for)?|other than"
-    r"|rather than|instead of|lacking|free of|minus|isn't|aren't|don't|doesn't"
+    r"\b(?:but )?(?:without(?: any)?|neither|weder|with no|no|not(?: any)?|excluding"
+    r"|except(?: for)?|other than|rather than|instead of|lacking|free of|minus"
+    r"|isn't|aren't|don't|doesn't"
     r"|ohne|nicht|keine?[nmr]?|außer|sans|pas de|sauf|sin|salvo|excepto)\b"
     r"|没有|除了"
 )
 # "without cats and dogs": both are meant; a comma ends it.
 LIST_JOINT = _pattern(r" ?, ?(?:and|or|nor) | (?:and|or|nor|und|oder|et|ou|ni|y|o)(?: no)? ")
 SCOPE_END = _pattern(r"[,;:.!?]|\b(?:but|yet|aber|mais|pero)\b")
+# "without dogs or in Berlin": what the "or" joins is no longer among the unwanted things.
+OPEN_END = _pattern(r"\b(?:or|nor|oder|ou) *$")
 # "with no toilets and a red bucket": after a bare noun, an article begins something new.
 NEW_THING = _pattern(r" (?:and|with) (?:a|an|the|some|two|three)\b")
 ARTICLE = _pattern(r"^ *(?:a|an|any|the) ")
@@ -89,8 +99,8 @@ TRIP = _pattern(
 )
 TRIP_BEHIND = _pattern(r"^ (?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b")
 MENTION_NOT = _pattern(
-    r"(?:\b(?:but )?(?:not|except(?: for)?|excluding|other than|without|outside(?: of)?|never"
-    r"|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera) ?|除了)$"
+    r"(?:\b(?:but )?(?:not|neither|weder|except(?: for)?|excluding|other than|without"
+    r"|outside(?: of)?|never|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera) ?|除了)$"
 )
 NEAR = _pattern(
     r"\b(?:near(?: to| by)?|close to|around|not far from|next to|in the vicinity of"
@@ -105,7 +115,9 @@ DIRECTION = _pattern(
     r"\b(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)(?:ern)? of $"
 )
 BETWEEN = _pattern(r"\b(?:between|on the way (?:from|to)|from here to) $")
-OR = _pattern(r"^[ ,]*(?:or|oder|ou|o)(?: |$)|^或")
+OR = _pattern(r"^[ ,]*(?:or|nor|noch|oder|ou|o)(?: |$)|^或")
+# Left over beside a condition, it joins what cannot be joined: "from 2021 or in Berlin".
+LOOSE_OR = _pattern(r"\b(?:either|or|nor|oder|entweder|ou|noch)\b|或")
 AND = _pattern(r"^[ ,]*(?:and|und|et|y|&|as well as)(?: |$)|^[和与]")
 COMMA = _pattern(r"^ ?, ?$")
 
