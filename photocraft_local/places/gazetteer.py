@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from photocraft_local.errors import LibraryCorrupt
 from photocraft_local.places import mentions, ranking
 from photocraft_local.places.areas import Area, PlaceMention, city_radius_km
 from photocraft_local.places.build import connect, ensure_built
@@ -30,8 +31,9 @@ from photocraft_local.records import PlaceName
 class Gazetteer:
     """Names of the world's 200,000 towns, 4,000 regions and 250 countries. Safe in threads."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db = connect(path)
         self._lock = threading.Lock()
 
     @classmethod
@@ -41,7 +43,7 @@ class Gazetteer:
         Raises MissingExtraError if it is not built and its source packages are not installed,
         StorageFull if there is no room.
         """
-        return cls(connect(ensure_built(cache, progress)))
+        return cls(ensure_built(cache, progress))
 
     def close(self) -> None:
         self._db.close()
@@ -195,8 +197,14 @@ class Gazetteer:
     # the file
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
+        try:
+            with self._lock:
+                return self._db.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as exc:
+            raise LibraryCorrupt(
+                f"the gazetteer {self._path} is damaged: {exc}",
+                hint=f"remove the file {self._path}; the next run builds it anew",
+            ) from exc
 
     def _array(self, key: str) -> npt.NDArray[Any]:
         dtype, data = self._rows("SELECT dtype, data FROM array WHERE key = ?", (key,))[0]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from photocraft_local.errors import MissingExtraError, PhotocraftError
+from photocraft_local.errors import LibraryCorrupt, MissingExtraError, PhotocraftError
 from photocraft_local.places.build import ensure_built, gazetteer_path
 from photocraft_local.places.gazetteer import Gazetteer
 
@@ -70,6 +70,18 @@ def test_opening_and_the_first_answer_cost_little(shared_cache: Path) -> None:
     with Gazetteer.open(shared_cache) as gazetteer:
         assert time.process_time() - start < 0.05
         assert gazetteer.find("Lisbon")
+
+
+def test_a_file_with_broken_pages_is_named(shared_cache: Path, tmp_path: Path) -> None:
+    """Opening looks at the first page only; the rest may have rotted."""
+    Gazetteer.open(shared_cache).close()
+    data = bytearray(gazetteer_path(shared_cache).read_bytes())
+    data[100 * 4096 :] = bytes(len(data) - 100 * 4096)
+    path = gazetteer_path(tmp_path)
+    path.write_bytes(data)
+    with Gazetteer.open(tmp_path) as broken, pytest.raises(LibraryCorrupt, match="gaz") as info:
+        broken.find("Lisbon")
+    assert f"remove the file {path}" in info.value.hint
 
 
 def test_a_file_of_older_tables_is_not_used(
