@@ -6,6 +6,7 @@ Knows counts and clocks, not what is counted.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from typing import TextIO
@@ -31,7 +32,9 @@ class Progress:
         self._start = self._last = clock()
         self._first: int | None = None  # what was done before this run does not count as speed
         self._drawn = False
-        self._terminal = stream is not None and stream.isatty()
+        # A dumb terminal shows the signs that redraw a line instead of obeying them.
+        able = os.environ.get("TERM") != "dumb"
+        self._terminal = stream is not None and able and stream.isatty()
         self._pause = _TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS
         if self._terminal:
             self._last = -math.inf  # the first line at once: something has begun

@@ -34,6 +34,16 @@ def test_a_terminal_sees_share_rate_and_time_left_on_one_line() -> None:
     assert stream.getvalue().endswith("\r\x1b[Kembedding: 100 photos\n")
 
 
+def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    clock, stream = Clock(), Terminal()
+    progress = Progress("embedding", stream, clock)
+    clock.now += 11
+    progress.update(20, 100)
+    progress.finish()
+    assert stream.getvalue() == "embedding: 20 of 100 (20%, 0.0/s)\n"
+
+
 def test_a_terminal_is_not_flooded() -> None:
     clock, stream = Clock(), Terminal()
     progress = Progress("scanning", stream, clock)
