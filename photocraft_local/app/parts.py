@@ -72,7 +72,8 @@ class Parts:
         from photocraft_local.places.sources import absent_package
 
         if not gazetteer_path(self.settings.cache).is_file() and (missing := absent_package()):
-            self.notes.append(f"no place names: {missing.message}; {missing.hint}")
+            note = f"no place names: {missing.message}; {missing.hint}"
+            self.notes += [] if note in self.notes else [note]
             return None
         return LazyPlaces(self.gazetteer)
 

@@ -139,7 +139,7 @@ class Library:
         """Every file that was found but is no photo of the library, and why; by path."""
         return status.skipped(self.database)
 
-    def status(self) -> status.LibraryStatus:
+    def status(self) -> status.LibraryCounts:
         """Counts, skipped files and roots."""
         offline = int(self.columns().offline.sum())
         return status.read_status(self.database, offline, self.roots(), self.offline_roots())

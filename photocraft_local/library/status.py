@@ -10,7 +10,7 @@ from photocraft_local.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryStatus:
+class LibraryCounts:
     """Counts of photos and files; ``skipped`` is complete and sorted by path."""
 
     photos: int  # present, offline ones included
@@ -45,7 +45,7 @@ def skipped(database: Database) -> list[Skipped]:
 
 def read_status(
     database: Database, offline_photos: int, roots: list[bytes], offline_roots: list[bytes]
-) -> LibraryStatus:
+) -> LibraryCounts:
     present, missing = (
         int(database.value("SELECT count(*) FROM photos WHERE state = ?", (int(state),)))
         for state in (PhotoState.PRESENT, PhotoState.MISSING)
@@ -65,7 +65,7 @@ def read_status(
         (int(PhotoState.PRESENT),),
     )
     assert facts is not None
-    return LibraryStatus(
+    return LibraryCounts(
         photos=present,
         offline=offline_photos,
         missing=missing,
