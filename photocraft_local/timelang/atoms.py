@@ -23,6 +23,7 @@ _RULES: tuple[Rule, ...] = (
     recurring.season,
     dates.decade,
     dates.year,
+    relative.around_day,
     relative.near_part,
     relative.near_day,
     relative.ago,

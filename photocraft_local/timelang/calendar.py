@@ -48,8 +48,11 @@ def year(number: int) -> Interval:
     return datetime(number, 1, 1), datetime(number + 1, 1, 1)
 
 
+_MONTHS_OF = {"month": 1, "year": 12, "decade": 120, "century": 1200}
+
+
 def start_of(unit: str, moment: datetime) -> datetime:
-    """Midnight at which the day, week, month, year or decade of ``moment`` began."""
+    """Midnight at which the day, week, month, year, decade or century began."""
     midnight = datetime(moment.year, moment.month, moment.day)
     if unit == "week":
         return midnight - midnight.weekday() * DAY
@@ -57,8 +60,9 @@ def start_of(unit: str, moment: datetime) -> datetime:
         return midnight.replace(day=1)
     if unit == "year":
         return midnight.replace(month=1, day=1)
-    if unit == "decade":
-        return midnight.replace(year=moment.year - moment.year % 10, month=1, day=1)
+    if unit in ("decade", "century"):
+        years = 10 if unit == "decade" else 100
+        return midnight.replace(year=moment.year - moment.year % years, month=1, day=1)
     return midnight
 
 
@@ -68,7 +72,7 @@ def add(unit: str, moment: datetime, number: int) -> datetime:
     try:
         if unit in ("day", "week"):
             return moment + number * (7 if unit == "week" else 1) * DAY
-        months = number * {"month": 1, "year": 12, "decade": 120}[unit]
+        months = number * _MONTHS_OF[unit]
         years, index = divmod(moment.year * 12 + moment.month - 1 + months, 12)
         last = calendar.monthrange(years, index + 1)[1]
         return moment.replace(year=years, month=index + 1, day=min(moment.day, last))

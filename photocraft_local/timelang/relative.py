@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from photocraft_local.timelang import calendar, recurring
+from photocraft_local.timelang import calendar, dates, numeric, recurring
 from photocraft_local.timelang.calendar import DAY
 from photocraft_local.timelang.dates import month_number, period
 from photocraft_local.timelang.spans import Interval
@@ -24,6 +24,22 @@ def near_day(words: Words, at: int) -> Atom | None:
     if (found := words.match("hier", at)) and words.has_context("french"):
         return period(found[0], (words.today - DAY, words.today))
     return None
+
+
+def around_day(words: Words, at: int) -> Atom | None:
+    """ "the week of 4 July 2021", "weekend of July 4th, 2021": the one that holds the day."""
+    unit = words.match("unit", at)
+    if unit is None or unit[1] not in ("week", "weekend"):
+        return None
+    after = words.match("dayof", unit[0])
+    inner = dates.day(words, after[0]) or numeric.numeric(words, after[0]) if after else None
+    if inner is None or inner.kind != "period":
+        return None
+    start, end = inner.when.intervals[0]
+    if end - start != DAY:
+        return None
+    interval = calendar.whole("week", start)
+    return period(inner.end, calendar.weekend(start, last=False) if unit[1] != "week" else interval)
 
 
 def near_part(words: Words, at: int) -> Atom | None:

@@ -162,6 +162,7 @@ NO_PLACE = [
     "Michael Jordan with a ball",
     "Paris Hilton",
     "Oxford Street",
+    "the Brandenburg Gate",
     "Boston terrier",
     "Manchester United shirt",
     "screenshots of text",

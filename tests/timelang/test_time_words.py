@@ -3,12 +3,14 @@ no time. Today is Wednesday, 15 July 2026."""
 
 from __future__ import annotations
 
+import contextlib
 from datetime import date, datetime
 
 import pytest
 
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import find_times, parse_bound, parse_when
+from photocraft_local.timelang.lexicon import table
 
 TODAY = date(2026, 7, 15)
 
@@ -138,6 +140,11 @@ MEANINGS = [
     ("yesterday evening", "14 July 2026, 17:00 to 22:00"),
     ("last night", "14 July 2026 18:00 to 15 July 2026 05:00"),
     ("this morning", "15 July 2026 05:00 to 15 July 2026 12:00"),
+    ("last century", "1900 to 1999"),
+    ("this decade", "2020 to 2029"),
+    ("the week of 1 July 2021", "28 June 2021 to 4 July 2021"),
+    ("the weekend of July 4th, 2021", "3 July 2021 to 4 July 2021"),
+    ("weekend of 2021-07-02", "3 July 2021 to 4 July 2021"),
     ("last week", "6 July 2026 to 12 July 2026"),
     ("this week", "13 July 2026 to 19 July 2026"),
     ("last month", "June 2026"),
@@ -451,6 +458,15 @@ def test_seasons_follow_the_hemisphere() -> None:
 )
 def test_last_summer_is_the_latest_that_is_over(today: date, meaning: str) -> None:
     assert parse_when("last summer", today=today).meaning == meaning
+
+
+def test_every_word_beside_every_other_is_read_or_refused() -> None:
+    """Each form of the lexicon between a word before and a word behind: no other error."""
+    forms = {" ".join(form) for kind in table().values() for form in kind}
+    for form in sorted(forms):
+        for text in (f"last {form} ago", f"this {form} 2021", f"since two {form}"):
+            with contextlib.suppress(TimeWordsError):
+                find_times(text, today=TODAY)
 
 
 def test_a_long_hostile_question_is_read_in_time() -> None:

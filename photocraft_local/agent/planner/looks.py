@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from photocraft_local.agent.planner import words
-from photocraft_local.agent.planner.draft import Draft
+from photocraft_local.agent.planner.draft import Draft, Unused
 
 
 def claim_unwanted(draft: Draft) -> list[str]:
@@ -19,7 +19,10 @@ def claim_unwanted(draft: Draft) -> list[str]:
         scope = draft.text[match.end() : end]
         draft.claim(match.end(), end)
         things = [phrase(part) for part in words.LIST_JOINT.split(scope)]
-        unwanted += [thing for thing in things if thing]
+        found = [thing for thing in things if thing]
+        if not found:
+            draft.blocked.append(Unused(match.group().strip(), "what must not be seen is not said"))
+        unwanted += found
     return unwanted
 
 

@@ -148,6 +148,7 @@ def _set_aside(draft: Draft, places: Places) -> None:
     """Words that no condition of this planner stands for; unknown places before looks, since
     "in Atlantis" looks like nothing."""
     draft.block(words.RELATION, "what leans on other photos is not followed yet")
+    draft.block(words.BY_WHOM, "who took a photo is not known")
     draft.block(words.CONTINENT, "continents are not followed yet; name countries")
     for match in draft.matches(words.UNKNOWN_PLACE):
         draft.claim(match.start(), match.end())

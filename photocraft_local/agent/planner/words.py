@@ -49,7 +49,10 @@ CONTINENT = _pattern(
     r"(?:asia|africa|europe|america|oceania|europa|asien|afrika|asie|afrique|áfrica)\b"
     r"|\b(?:the )?middle east\b|\bscandinavia\b|\b(?:süd|nord)amerika\b|\bsudamérica\b"
 )
-FUTURE = _pattern(r"\b(?:next (?:year|month|week|summer|winter|spring|autumn|fall)|tomorrow)\b")
+FUTURE = _pattern(
+    r"\b(?:next (?:year|month|week|summer|winter|spring|autumn|fall)|tomorrow)\b"
+    r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
+)
 UNKNOWN_TIME = _pattern(r"\b(?:in|from|of|since|during)(?: the)?(?: year)? \d{3,5}\b|\byear \d+\b")
 FACTS = {
     _pattern(
@@ -68,10 +71,11 @@ FACTS = {
 }  # fmt: skip
 
 NOT = _pattern(
-    r"\b(?:but )?(?:without(?: any)?|neither|weder|with no|no|not(?: any)?|excluding"
+    rf"\b(?:(?:everything|anything|all(?: {PHOTO})?) but|(?:but )?(?:"
+    r"without(?: any)?|neither|weder|with no|no|not(?: any)?|excluding"
     r"|except(?: for)?|other than|rather than|instead of|lacking|free of|minus"
     r"|isn't|aren't|don't|doesn't"
-    r"|ohne|nicht|keine?[nmr]?|außer|sans|pas de|sauf|sin|salvo|excepto)\b"
+    r"|ohne|nicht|keine?[nmr]?|außer|sans|pas de|sauf|sin|salvo|excepto))\b"
     r"|没有|除了"
 )
 # "without cats and dogs": both are meant; a comma ends it.
@@ -98,9 +102,12 @@ TRIP = _pattern(
     r"|reise|urlaub|voyage|vacances|viaje|vacaciones) ?$"
 )
 TRIP_BEHIND = _pattern(r"^ (?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b")
+# "except the ones from Lisbon": up to the words that LEAD holds.
+_THE_ONES = rf"(?:(?:the|those|any|all) )?(?:(?:ones?|{PHOTO}) )?(?:(?:that|which) (?:are|were) )?"
 MENTION_NOT = _pattern(
     r"(?:\b(?:but )?(?:not|neither|weder|except(?: for)?|excluding|other than|without"
-    r"|outside(?: of)?|never|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera) ?|除了)$"
+    rf"|(?:everything|all(?: {PHOTO})?|anything|anywhere) but|outside(?: of)?|never"
+    rf"|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera)(?: {_THE_ONES}|$)|除了)$"
 )
 NEAR = _pattern(
     r"\b(?:near(?: to| by)?|close to|around|not far from|next to|in the vicinity of"
@@ -118,7 +125,7 @@ BETWEEN = _pattern(r"\b(?:between|on the way (?:from|to)|from here to) $")
 OR = _pattern(r"^[ ,]*(?:or|nor|noch|oder|ou|o)(?: |$)|^或")
 # Left over beside a condition, it joins what cannot be joined: "from 2021 or in Berlin".
 LOOSE_OR = _pattern(r"\b(?:either|or|nor|oder|entweder|ou|noch)\b|或")
-AND = _pattern(r"^[ ,]*(?:and|und|et|y|&|as well as)(?: |$)|^[和与]")
+AND = _pattern(r"^[ ,]*(?:and|und|et|y|&|\+|/|as well as)(?: |$)|^[和与]")
 COMMA = _pattern(r"^ ?, ?$")
 
 # What leans on other photos or on an order of them: a later planner's work, so it is refused.
@@ -134,6 +141,7 @@ RELATION = _pattern(
     r"|\bsimilar to\b|\blike (?:this|that|these|those|the one)\b"
     r"|\b(?:bevor|nachdem|am tag (?:nach|vor)|avant|après|antes de|después de)\b"
 )
+BY_WHOM = _pattern(r"\b(?:taken|shot|made|captured) by (?:(?:my|our|the|his|her) )?\w+")
 ORDER = _pattern(
     r"\b(?:the )?(?:latest|newest|most recent|(?:north|south|east|west)ernmost|favou?rites?)"
     rf"(?: {NUMBER})?\b"
