@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
-from photocraft_local.cli.parser import build_parser, module_of
+from photocraft_local.cli.parser import build_parser, module_of, with_coordinates
 from photocraft_local.errors import LibraryError, PhotocraftError, StorageFull
 from photocraft_local.records import path_text
 
@@ -58,7 +58,7 @@ class _LogLines(logging.Handler):
 
 def _run(arguments: list[str], console: Console) -> int:
     try:
-        parsed = build_parser(arguments).parse_args(arguments)
+        parsed = build_parser(arguments).parse_args(with_coordinates(arguments))
     except SystemExit as done:  # --help and --version have printed what they had to say
         return int(done.code or 0)
     return int(module_of(parsed.command).run(parsed, console))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
@@ -33,6 +34,9 @@ photocraft COMMAND --help explains a command. Exit codes: 0 found or done, 1 not
 2 wrong arguments, 3 an extra is missing, 4 the library, 5 the encoder, 6 the agent,
 7 some words were not used, 130 interrupted. Nothing ever leaves this machine.
 """
+
+
+_COORDINATES = re.compile(r"-[\d.]+\s*,")
 
 
 class Parser(argparse.ArgumentParser):
@@ -70,6 +74,18 @@ def build_parser(arguments: Sequence[str]) -> Parser:
         if name in arguments:
             module_of(name).configure(command)
     return parser
+
+
+def with_coordinates(arguments: Sequence[str]) -> list[str]:
+    """``--near -33.9,18.4`` as ``--near=-33.9,18.4``: argparse takes what starts with a minus
+    sign and is no plain number for an option, and half of the globe lies south or west."""
+    joined: list[str] = []
+    for word in arguments:
+        if joined and re.fullmatch("--[a-z-]+", joined[-1]) and _COORDINATES.match(word):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _shared_options() -> Parser:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from photocraft_local.cli.main import main
-from photocraft_local.cli.parser import COMMANDS, build_parser
+from photocraft_local.cli.parser import COMMANDS, build_parser, with_coordinates
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -44,6 +44,14 @@ def test_wrong_arguments_end_in_an_error_and_a_hint(
     error, hint = capsys.readouterr().err.splitlines()
     assert error.startswith("error: ")
     assert hint.startswith("hint: ")
+
+
+@pytest.mark.parametrize("where", ["-33.9,18.4", "-33.9, 18.4", "-0.5,-78.5", "-9 , 13", "-.5,1"])
+@pytest.mark.parametrize("rest", [[], ["--km", "5"], ["--json"]])
+def test_half_of_the_globe_lies_south_or_west(where: str, rest: list[str]) -> None:
+    words = with_coordinates(["search", "beach", "--near", where, *rest])
+    parsed = build_parser(words).parse_args(words)
+    assert (parsed.near, parsed.text) == (where, ["beach"])
 
 
 def test_help_imports_nothing_heavy() -> None:
