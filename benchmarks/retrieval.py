@@ -17,6 +17,7 @@ from __future__ import annotations
 import csv
 import itertools
 import os
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -81,6 +82,8 @@ def text_vector(encoder: Encoder, text: str) -> Vectors:
 
 def read_captioned(encoder: Encoder) -> tuple[Gallery, float]:
     folder = SHARED / "data/captioned"
+    if not folder.is_dir():
+        sys.exit(f"error: the captioned photos are not at {folder}\nhint: PHOTOCRAFT_TEST_SHARED")
     with (folder / "captions.csv").open(newline="", encoding="utf-8") as rows:
         photos = list(csv.DictReader(rows))
     with (folder / "queries.csv").open(newline="", encoding="utf-8") as rows:
@@ -205,7 +208,7 @@ def main() -> None:
     print(f"# {encoder.spec.space_id}, cut-off {encoder.calibration.cutoff}\n")
     gallery, seconds = read_captioned(encoder)
     if not options.quick:
-        again = embed(encoder, sorted((SHARED / "data/captioned/coco").glob("*.jpg")))
+        again = embed(encoder, sorted((SHARED / "data/captioned").rglob("*.jpg")))
         seconds = min(seconds, again[1])
     captioned = halves(gallery)
     columns = ["recall_at_1", "recall_at_5", "recall_at_10", "mrr", "object_map"]
