@@ -209,6 +209,10 @@ def test_results_are_in_order_of_time_undated_last(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("expression", "echo"),
     [
+        (
+            "year == 2021 and year == 2020",
+            'time < "0001"  [no time meets all that is asked of it]',
+        ),
         ('year==2021 and box(1,2,3,4)',
          '"2021-01-01" <= time < "2022-01-01" and box(1.0, 2.0, 3.0, 4.0)'),
         ('place("lissabon")',

@@ -36,7 +36,7 @@ class Within:
         return parts[0] if len(parts) == 1 else f"({' or '.join(parts)})"
 
     def notes(self) -> list[str]:
-        return []
+        return [] if self.intervals else [f"no {self.field} meets all that is asked of it"]
 
     def _named_text(self, first: int, names: tuple[str, ...]) -> str:
         inside = [
