@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from photocraft_local.errors import LibraryNotFound
 from photocraft_local.storage.faults import corrupt, from_sqlite, mapped
-from photocraft_local.storage.migrations import Migration, migrate
+from photocraft_local.storage.migrations import Migration, migrate, refuse_anothers
 
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | dict[str, Any]
@@ -64,6 +64,7 @@ class Database:
                 path.touch(mode=0o600)
             connection = _connect(path, busy_seconds)
             try:
+                refuse_anothers(connection, path)
                 _prepare(connection, busy_seconds)
                 migrate(connection, migrations, path)
             except BaseException:

@@ -22,6 +22,7 @@ from photocraft_local.errors import (
 
 _FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
+_TABLES_GONE = ("no such table", "no such column")
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SMALLEST_WRITE = 256 * 1024  # SQLite grows its shared-memory file in steps of 32 KiB
 
@@ -42,7 +43,7 @@ def from_sqlite(exc: sqlite3.Error, path: Path) -> PhotocraftError:
     primary = code & 0xFF if code is not None else None
     if primary == sqlite3.SQLITE_FULL or (primary == sqlite3.SQLITE_IOERR and _is_full(path)):
         return full(path)
-    if primary in _DAMAGED:
+    if primary in _DAMAGED or str(exc).startswith(_TABLES_GONE):
         return corrupt(path, str(exc))
     if primary in _BUSY:
         return LibraryLocked(

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from photocraft_local.errors import LibraryTooNew
+from photocraft_local.errors import LibraryCorrupt, LibraryTooNew
 
 Migration = Callable[[sqlite3.Connection], None]
 """Changes the schema; its ``__name__`` is its record, so a released one is never renamed."""
@@ -41,6 +41,17 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], pat
     for migration in migrations:
         if migration.__name__ not in done:
             _apply(connection, migration)
+
+
+def refuse_anothers(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises LibraryCorrupt for tables without our record of how they came: each migration
+    writes both at once."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if tables and "migrations" not in tables:
+        raise LibraryCorrupt(
+            f"{path} is a database of another program",
+            hint="it is left as it is; choose another library folder with --library",
+        )
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,26 @@ def test_a_database_of_a_newer_version_is_refused_unchanged(tmp_path: Path) -> N
         opened(path)
     assert "update photocraft" in caught.value.hint
     assert path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "library.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE songs (name TEXT)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(LibraryCorrupt, match="another program") as info:
+        opened(path, m0001_first)
+    assert "--library" in info.value.hint
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["library.db"]
+
+
+def test_a_table_that_is_gone_is_damage(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "x.db", m0001_first)) as database:
+        for query in ("SELECT 1 FROM absent", "SELECT absent FROM migrations"):
+            with pytest.raises(LibraryCorrupt, match="no such"):
+                database.rows(query)
 
 
 def test_the_file_is_private(tmp_path: Path) -> None:
