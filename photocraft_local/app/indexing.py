@@ -25,7 +25,7 @@ def index(
     """``PhotoSearch.index``. What can be refused is refused before anything is written."""
     from photocraft_local.embeddings.pipeline import index_pending
     from photocraft_local.library.progress import silent
-    from photocraft_local.library.sync import sync
+    from photocraft_local.library.sync import no_photo_in, sync
 
     report = progress or silent
     started = time.monotonic()
@@ -44,6 +44,8 @@ def index(
             workers=parts.settings.workers,
             batch_size=parts.settings.batch_size,
         )
+    if changes.empty_roots:  # said last, so that it costs the other folders nothing
+        raise no_photo_in(changes.empty_roots)
     return IndexSummary(
         added=changes.added,
         changed=changes.changed,

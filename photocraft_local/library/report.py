@@ -20,4 +20,5 @@ class SyncReport:
     companions: int = 0  # RAW beside JPEG, films of Live Photos
     skipped: int = 0  # all files that are no photo, unreadable ones included
     offline_roots: tuple[bytes, ...] = ()
+    empty_roots: tuple[bytes, ...] = ()  # asked for, and without any photo; not kept
     seconds: float = 0.0

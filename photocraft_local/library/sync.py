@@ -53,8 +53,9 @@ def sync(
 ) -> SyncReport:
     """Take in the folders ``roots``, or all that were indexed before.
 
-    Raises UsageError (a folder that does not exist or holds no photo, a file), LibraryLocked,
-    StorageFull. Offline folders are reported, not raised, and nothing of them is dropped.
+    Raises UsageError (a folder that does not exist, a file, no photo in any folder),
+    LibraryLocked, StorageFull. Offline folders are reported, not raised, and nothing of them is
+    dropped; so are new folders without a photo beside others.
     """
     start = time.monotonic()
     report = SyncReport()
@@ -73,6 +74,10 @@ def sync(
             _name_places(library, places)
         _segment(library)
         _record_roots(library, intakes)
+        empty = [intake.scope for intake in intakes if _came_to_nothing(library, intake)]
+    report.empty_roots = tuple(scope.root for scope in empty)
+    if empty and len(empty) == len(scopes):
+        raise no_photo_in(report.empty_roots)
     offline = {scope.root for scope in scopes if not scope.mounted}
     offline |= {intake.scope.root for intake in intakes if intake.is_empty_mount_point}
     report.offline_roots = tuple(sorted(offline))
@@ -97,17 +102,23 @@ def _walk_scope(
             intake.take(chunk)
         _take_refused(intake, refused)
     _take_refused(intake, refused)
-    if scope.is_new and not intake.num_files and _forget_root(library, scope):
-        raise UsageError(
-            f"there is no photo in {path_text(scope.root)}",
-            hint="give a folder with photos in it, or in folders below it",
-        )
     return intake
 
 
-def _forget_root(library: Library, scope: Scope) -> bool:
+def no_photo_in(folders: Sequence[bytes]) -> UsageError:
+    """The error for new folders that hold no file of interest."""
+    return UsageError(
+        f"there is no photo in {' or '.join(map(path_text, folders))}",
+        hint="give a folder with photos in it, or in folders below it",
+    )
+
+
+def _came_to_nothing(library: Library, intake: Intake) -> bool:
+    """A new root without a file is not kept."""
+    if not intake.scope.is_new or intake.num_files:
+        return False
     with library.changes() as database:
-        return root_plans.forget_root(database, scope.root_id)
+        return root_plans.forget_root(database, intake.scope.root_id)
 
 
 def _take_refused(intake: Intake, refused: list[Skipped]) -> None:

@@ -266,3 +266,18 @@ def test_the_doctor_reports_what_is_missing(bare: Photocraft, tmp_path: Path) ->
     assert "missing: onnxruntime" in done.stdout
     assert "Traceback" not in done.stderr
     assert "none is used in this release" in done.stdout
+
+
+def test_an_empty_folder_beside_others_costs_them_nothing(
+    photocraft: Photocraft, tmp_path: Path, shared: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    library = tmp_path / "several"
+    folders = (shared / "data/captioned/album", tmp_path / "empty")
+    done = photocraft("index", *folders, "--library", library)
+    assert done.code == 2
+    assert str(tmp_path / "empty") in done.err
+    found = photocraft("search", "green", "-k", "99", "--json", "--library", library).json()
+    assert len(found["photos"]) == 9
+    assert found["without_vector"] == 0
+    assert photocraft("index", "--library", library).code == 0  # the empty one is not kept
