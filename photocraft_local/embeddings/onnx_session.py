@@ -1,9 +1,11 @@
 """Opens what models are run with: onnxruntime sessions (CPU, quiet, a stated number of threads) and
-tokenizers, each with the package's own errors.
+tokenizers, each with the package's own errors. Nothing else imports onnxruntime, since its builds
+report their use to their maker unless they are told not to before they are imported.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,7 @@ def open_session(path: Path, *, threads: int = 1, brief: bool = False) -> Any:
         MissingExtraError: onnxruntime is not installed.
         EncoderError: the file is no model that it runs.
     """
-    try:
-        import onnxruntime
-    except ImportError as exc:
-        raise MissingExtraError("onnxruntime", "cpu", "running an encoder") from exc
+    onnxruntime = _silent_onnxruntime()
     if not path.is_file():
         raise EncoderError(f"model file {path} does not exist", hint="place the model anew")
     options = onnxruntime.SessionOptions()
@@ -37,6 +36,20 @@ def open_session(path: Path, *, threads: int = 1, brief: bool = False) -> Any:
         raise EncoderError(
             f"model file {path} cannot be run: {exc}", hint="convert or place the model anew"
         ) from exc
+
+
+def _silent_onnxruntime() -> Any:
+    """The onnxruntime module with its telemetry off. From 1.29 on it keeps a device id in the
+    cache folder and sends what was run; the variable alone keeps both from ever starting.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    try:
+        import onnxruntime
+    except ImportError as exc:
+        raise MissingExtraError("onnxruntime", "cpu", "running an encoder") from exc
+    # Where the program around this one had imported it before, the variable comes too late.
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime
 
 
 def open_tokenizer(path: Path, *, hint: str) -> Any:
