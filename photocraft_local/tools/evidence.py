@@ -7,7 +7,8 @@ cut-off, or by what the model says it saw. Knows nothing of how an answer is acc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,9 @@ def _passing(
     selection = filtered(context, expression)
     passing = set(selection.photo_ids().tolist())
     return {
-        photo.uid: _piece(claim, selection.echo, _facts(photo), photo.photo_id in passing)
+        photo.uid: _piece(
+            claim, selection.echo, _facts(photo, expression), photo.photo_id in passing
+        )
         for photo in photos
     }
 
@@ -149,12 +152,34 @@ def _piece(
     )
 
 
-def _facts(photo: Photo) -> str:
-    time = time_text(photo.taken.local if photo.taken else None)
-    place = photo.place.address() if photo.place else "no place"
-    if photo.place is None and photo.location is not None:
-        place = f"{photo.location.latitude:.5f}, {photo.location.longitude:.5f}"
-    return f"{'no time' if time == '-' else time}; {place}; {photo.camera or 'no camera'}"
+def _facts(photo: Photo, expression: str) -> str:
+    """What the photo says about the fields that the expression names."""
+    named = _QUOTED.sub(" ", expression.casefold())
+    told = [tell(photo) for fields, tell in _TOLD if fields.search(named)]
+    return "; ".join(dict.fromkeys(told or [tell(photo) for _, tell in _TOLD]))
+
+
+def _time(photo: Photo) -> str:
+    return time_text(photo.taken.local) if photo.taken else "no time"
+
+
+def _place(photo: Photo) -> str:
+    if photo.place is not None:
+        return photo.place.address()
+    if photo.location is not None:
+        return f"{photo.location.latitude:.5f}, {photo.location.longitude:.5f}"
+    return "no place"
+
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
+_TOLD: tuple[tuple[re.Pattern[str], Callable[[Photo], str]], ...] = (
+    (re.compile(r"\b(time|date|year|month|day|weekday|hour|has_time)\b"), _time),
+    (re.compile(r"\b(near|place|box|has_gps|has_place)\b"), _place),
+    (re.compile(r"\b(address|match_address|city|region|country)\b"), _place),
+    (re.compile(r"\b(camera|has_camera)\b"), lambda photo: photo.camera or "no camera"),
+    (re.compile(r"\b(width|height)\b"), lambda photo: f"{photo.width} x {photo.height} pixels"),
+    (re.compile(r"\bflag\b"), lambda photo: ", ".join(photo.flags) or "no flags"),
+)
 
 
 def _score_text(score: float | None) -> str:

@@ -31,10 +31,27 @@ def test_an_answer_that_holds_is_accepted_with_its_evidence(call: Call, nikon: l
     assert time.met
     assert time.constraint == "in October 2008"
     assert "2008-10" in time.rule
-    assert time.value.startswith("2008-10-22T16:28:39")
+    assert time.value == "2008-10-22T16:28:39"
     assert time.anchors == (nikon[0],)
-    assert "Italy" in place.value
+    assert place.value.endswith("Italy")
     assert seen.brief == "answered with 3 photos; 2 conditions verified"
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("camera == 'nikon'", "NIKON COOLPIX P6000"),
+        ("width >= 640 and has_time", "2008-10-22T16:28:39; 640 x 480 pixels"),
+        ("not camera == 'a \\' time' and not flag('screenshot')", "NIKON COOLPIX P6000; no flags"),
+    ],
+)
+def test_the_evidence_tells_what_was_asked_and_no_more(
+    call: Call, nikon: list[str], where: str, value: str
+) -> None:
+    claim = {"constraint": "as asked", "where": where}
+    seen = call("submit_answer", photos=nikon, evidence=[claim])
+    assert seen.ok, seen.error
+    assert answer_of(seen).evidence[nikon[0]][0].value == value
 
 
 def test_one_photo_that_breaks_a_condition_refuses_the_answer(
