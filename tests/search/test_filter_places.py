@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from photocraft_local.errors import FilterSyntaxError
 from photocraft_local.places.gazetteer import Gazetteer
 from photocraft_local.search.catalog import Catalog
 
@@ -55,3 +56,27 @@ def catalog(gazetteer: Gazetteer, make_columns: Any) -> Catalog:
 )
 def test_places(catalog: Catalog, gazetteer: Gazetteer, expression: str, uids: set[str]) -> None:
     assert set(catalog.filter(expression, places=gazetteer).uids()) == uids
+
+
+@pytest.mark.parametrize(
+    ("name", "town"),
+    [
+        ("Granada", "Granada, Andalusia, Spain"),  # a country for place(): it is Grenada in Spanish
+        ("Singapore", "Singapore, Singapore"),
+        ("Luxembourg", "Luxembourg, Luxembourg"),
+        ("Lisbon", "Lisbon, Portugal"),
+    ],
+)
+def test_near_takes_the_town_where_a_country_or_region_has_its_name(
+    catalog: Catalog, gazetteer: Gazetteer, name: str, town: str
+) -> None:
+    assert f"→ {town} (" in catalog.filter(f'near("{name}")', places=gazetteer).echo
+
+
+@pytest.mark.parametrize("name", ["Jordan", "Georgia", "Mexico", "Bavaria"])
+def test_near_refuses_a_country_without_a_town_of_its_name(
+    catalog: Catalog, gazetteer: Gazetteer, name: str
+) -> None:
+    with pytest.raises(FilterSyntaxError, match=f"'{name}' is a (country|region)") as error:
+        catalog.filter(f'near("{name}")', places=gazetteer)
+    assert f'place("{name}")' in error.value.hint

@@ -38,8 +38,8 @@ class Context:
         return self.given_today or date.today()
 
     def area(self, name: str, *, town: bool = False) -> Area:
-        """The likeliest area of that name; with ``town``, for a region the town in it that bears
-        its name (Lisbon lies in Lisbon). Raises PlaceNotFound."""
+        """The likeliest area of that name; with ``town``, a town that bears it rather than the
+        region or country around it. Raises PlaceNotFound."""
         if not name.strip():
             raise Mistake("the name of the place is empty")
         if self.places is None:
@@ -57,8 +57,17 @@ class Context:
                 else 'try a larger place near it, or coordinates: near("38.72,-9.14", 10)',
             )
         best = areas[0]
-        if town and best.kind == "region":
-            inside = (best.country_code, best.region)
-            towns = (area for area in areas if area.kind == "city")
-            return next((a for a in towns if (a.country_code, a.region) == inside), best)
+        if town and best.kind in ("region", "country"):
+            return next((area for area in areas if _is_the_town(area, best)), best)
         return best
+
+
+def _is_the_town(town: Area, whole: Area) -> bool:
+    """Lisbon in the region of Lisbon, Singapore in Singapore, and Granada, which has more people
+    than the country Grenada."""
+    if town.kind != "city":
+        return False
+    if whole.kind == "region":
+        return (town.country_code, town.region) == (whole.country_code, whole.region)
+    own = (town.country_code, town.name) == (whole.country_code, whole.name)
+    return own or town.population > whole.population

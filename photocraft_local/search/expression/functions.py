@@ -34,7 +34,7 @@ def near(arguments: Sequence[Value], context: Context) -> Node:
         if area.kind in ("country", "region"):
             raise Mistake(
                 f"{values[0]!r} is a {area.kind}; near() takes a town or coordinates",
-                f'write place("{values[0]}") for all of it',
+                f'write place("{values[0]}") for all of it, or name a town in it',
             )
         latitude, longitude = area.latitude, area.longitude
         name, meant, radius = values[0], area.label(), area.radius_km
