@@ -6,6 +6,7 @@ they are asked.
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.lazy_places import LazyPlaces
@@ -129,13 +130,14 @@ class Parts:
 
     def _no_vectors(self, encoder_id: str) -> NoVectors:
         folders = [folder.name for folder in self.library().space_folders()]
+        command = f"photocraft index --encoder {shlex.quote(self.settings.encoder)}"
         others = sorted({name.rpartition("-")[0] for name in folders})
         if encoder_id in others:
             return NoVectors(
                 f"the vectors of this library are of another version of the encoder {encoder_id!r}",
-                hint="run: photocraft index; it embeds the photos anew",
+                hint=f"run: {command}; it embeds the photos anew",
             )
-        hint = "run: photocraft index"
+        hint = f"run: {command}"
         if others:
             hint += f"; or search with an encoder that has its vectors here: {', '.join(others)}"
         return NoVectors(
