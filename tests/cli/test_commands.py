@@ -187,6 +187,9 @@ def test_show_tells_all_of_a_photo(photocraft: Photocraft, library: Path) -> Non
     assert len(details["event"]["photos"]) == 2
     plain = photocraft("show", uid, "--library", library).out
     assert details["sha256"] in plain
+    assert "3 photos, 2008-10-22" in plain
+    alone = uid_of(photocraft, library, "me_Apple iPhone 4.jpg")
+    assert "event       1 photo, " in photocraft("show", alone, "--library", library).out
 
 
 def test_forget_takes_a_photo_out_for_good(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +60,18 @@ def test_ordinary_searches_put_the_right_photo_first(photocraft: Photocraft, fol
 def test_nothing_is_written_beside_the_photos(folder: Path) -> None:
     names = {path.suffix for path in (folder / "album").iterdir()}
     assert names == {".jpg"}
+
+
+def test_the_last_line_can_be_typed_as_it_stands(
+    photocraft: Photocraft, folder: Path, shared_cache: Path
+) -> None:
+    elsewhere = {**LABELS, "PATH": "/usr/bin:/bin"}  # as after scripts/demo: no photocraft on it
+    done = photocraft("demo", "--folder", folder, env=elsewhere)
+    last = done.err.splitlines()[-1]
+    command = shlex.split(last.removeprefix("ask more: "))
+    cache = {"PHOTOCRAFT_CACHE": str(shared_cache)}
+    asked = subprocess.run(
+        command, capture_output=True, text=True, timeout=100, env={**os.environ, **cache}
+    )
+    assert asked.returncode == 0, asked.stderr
+    assert "chelsea.jpg" in asked.stdout

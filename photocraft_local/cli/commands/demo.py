@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
 from photocraft_local.app import PhotoSearch
@@ -44,8 +47,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.note(f"library: {count_text(summary.num_photos, 'photo')} in {settings.library}")
         for number, question in enumerate(QUESTIONS, start=1):
             _ask(photos, question, folder / f"answer-{number}.png", args.json, console)
-    console.note(f'ask more: photocraft ask --library {settings.library} "a cat"')
+    library = shlex.quote(str(settings.library))
+    console.note(f'ask more: {_own_name()} ask --library {library} "a cat"')
     return exit_codes.OK
+
+
+def _own_name() -> str:
+    """What to type to run this program again: after scripts/demo it is not on the PATH."""
+    if shutil.which("photocraft"):
+        return "photocraft"
+    if Path(sys.argv[0]).name == "photocraft":
+        return shlex.quote(sys.argv[0])
+    return f"{shlex.quote(sys.executable)} -m photocraft_local"
 
 
 def _ask(photos: PhotoSearch, question: str, sheet: Path, as_json: bool, console: Console) -> None:

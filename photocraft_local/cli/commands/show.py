@@ -8,7 +8,7 @@ from photocraft_local.app import PhotoDetails, PhotoSearch
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.parser import settings_overrides
-from photocraft_local.cli.rendering import details_json, photo_line, place_text
+from photocraft_local.cli.rendering import count_text, details_json, photo_line, place_text
 from photocraft_local.records import path_text
 from photocraft_local.settings import Settings
 
@@ -48,5 +48,6 @@ def _rows(details: PhotoDetails) -> list[tuple[str, str]]:
     rows.append(("sha256", photo.digest))
     if details.event:
         event = details.event
-        rows.append(("event", f"{event.count} photos, {event.start} to {event.end} {event.place}"))
+        facts = f"{count_text(event.count, 'photo')}, {event.start} to {event.end}"
+        rows.append(("event", f"{facts}, {event.place}" if event.place else facts))
     return rows + [("nearby", photo_line(other)) for other in details.neighbours]
