@@ -75,7 +75,7 @@ def hostile(tmp_path: Path) -> Iterator[tuple[Registry, str]]:
 
 def test_hostile_metadata_never_reaches_the_model_raw(hostile: tuple[Registry, str]) -> None:
     registry, uid = hostile
-    evidence = [{"constraint": "in 2021", "when": "2021"}]
+    evidence = [{"constraint": "in 2021", "when": "2021", "where": "has_camera"}]
     calls = [
         ToolCall("get_metadata", {"photos": [uid], "fields": ["camera", "files", "time"]}),
         ToolCall("filter_photos", {"when": "June 2021"}),
