@@ -97,7 +97,9 @@ def _shared_options() -> Parser:
     )
     options.add_argument("--json", action="store_true", help="machine-readable output")
     options.add_argument("--quiet", action="store_true", help="no progress, no notes")
-    options.add_argument("--debug", action="store_true", help="show tracebacks")
+    options.add_argument(
+        "--debug", action="store_true", help="show tracebacks, and why engines were chosen"
+    )
     return options
 
 
