@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Tests look whether onnxruntime is there by importing it, which must report nothing either.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 # The same examples in each run, and no time limit on one: a busy machine is no failure.
 settings.register_profile("photocraft", derandomize=True, deadline=None)
 settings.load_profile("photocraft")
