@@ -83,7 +83,7 @@ def _throughput(folder: Path, *, quick: bool) -> dict[str, object]:
             "encode alone": lambda: _encode_all(encoder, pixels),
             "pipeline": _Pipeline(library, encoder, folder),
         }
-        wall, cpu = _interleaved(stages, rounds=6 if quick else 9)
+        wall, cpu = _interleaved(stages, rounds=5 if quick else 9)
     rows = [
         (
             name,
