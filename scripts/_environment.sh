@@ -6,7 +6,7 @@ say() { printf '\n== %s\n' "$*"; }
 
 find_python() {
     local name
-    for name in "${PHOTOCRAFT_PYTHON:-}" python3.12 python3.11 python3 python3.13; do
+    for name in "${PHOTOCRAFT_PYTHON:-}" python3 python3.11 python3.12 python3.13; do
         [ -n "$name" ] && command -v "$name" >/dev/null 2>&1 || continue
         if "$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
             >/dev/null 2>&1; then
