@@ -90,8 +90,10 @@ def _show(summary: IndexSummary, as_json: bool, console: Console) -> None:
     if as_json:
         console.json(_json(summary))
         return
-    counts = ("added", "changed", "moved", "restored", "missing", "duplicates", "unchanged")
+    counts = ("added", "changed", "moved", "restored", "missing", "duplicates")
     parts = [f"{getattr(summary, name):,} {name}" for name in counts if getattr(summary, name)]
+    if summary.unchanged:  # files, those that were refused included; the others are photos
+        parts.append(f"{count_text(summary.unchanged, 'file')} unchanged")
     console.line(
         f"{count_text(summary.num_photos, 'photo')} in the library"
         f" ({', '.join(parts) or 'nothing new'})"
