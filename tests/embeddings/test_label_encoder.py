@@ -175,12 +175,16 @@ def quick_build(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return built
 
 
+def folders_in(cache: Path) -> list[str]:
+    return [path.name for path in cache.iterdir() if path.is_dir()]
+
+
 def test_derived_files_are_built_once(tmp_path: Path, quick_build: list[Path]) -> None:
     for _ in range(3):
         path = artefacts.Artefacts(tmp_path / "cache").path("lexicon.txt")
         assert path.read_text() == "lexicon.txt of build"
     assert len(quick_build) == 1
-    assert [p.name for p in (tmp_path / "cache").iterdir()] == [path.parent.name]
+    assert folders_in(tmp_path / "cache") == [path.parent.name]
 
 
 def test_preparing_says_whether_it_built(tmp_path: Path, quick_build: list[Path]) -> None:
@@ -199,7 +203,7 @@ def test_a_damaged_derived_file_is_built_anew(
     assert again.read_text() == "lexicon.txt of build"
     assert len(quick_build) == 2
     assert "damaged" in caplog.text
-    assert [p.name for p in tmp_path.iterdir()] == [path.parent.name]
+    assert folders_in(tmp_path) == [path.parent.name]
 
 
 def test_builders_at_the_same_time_leave_one_whole_build(
@@ -219,8 +223,19 @@ def test_builders_at_the_same_time_leave_one_whole_build(
     for thread in threads:
         thread.join()
     assert not failures
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(quick_build) == 1
+    assert len(folders_in(tmp_path)) == 1
     assert artefacts.Artefacts(tmp_path).path("text.npz").read_text() == "text.npz of build"
+
+
+def test_what_a_killed_build_left_goes_with_the_next(
+    tmp_path: Path, quick_build: list[Path]
+) -> None:
+    left = tmp_path / ".labels-killed"
+    left.mkdir()
+    (left / "classifier.onnx").write_bytes(b"half")
+    path = artefacts.Artefacts(tmp_path).path("text.npz")
+    assert folders_in(tmp_path) == [path.parent.name]
 
 
 def test_a_cache_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:

@@ -1,18 +1,21 @@
 """The encoder's derived files: made once, kept in the cache folder, checked by hash.
 
-A build goes to a folder of its own and is renamed into place when complete, so a crash or a
-second process never leaves half of one. Its name holds a fingerprint of everything that it was
-made of: another package version, knowledge file or parameter is another folder.
+A build goes to a folder of its own and is renamed into place when complete, so a crash never
+leaves half of one; a lock lets one process build while the others wait for what it makes. The
+folder's name holds a fingerprint of everything that it was made of: another package version,
+knowledge file or parameter is another folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import logging
 import shutil
 import tempfile
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -41,7 +44,7 @@ FORMAT = 2  # rises when the code that makes the files changes what they hold
 POOLING = Pooling(temperature=1.5, whole_share=0.5, region=2)
 _MANIFEST = "manifest.json"
 _BUILDING = ".labels-"
-_STALE_SECONDS = 86_400.0
+_LOCK = "labels.lock"
 _log = logging.getLogger(__name__)
 
 
@@ -101,41 +104,41 @@ class Artefacts:
         return intact
 
     def _build(self) -> None:
-        _log.info("building the embedded encoder in %s", self.folder)
+        cache = self.folder.parent
         try:
-            self.folder.parent.mkdir(parents=True, exist_ok=True)
-            self._sweep()
-            building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=self.folder.parent))
-            try:
-                _write_all(building)
-                self._install(building)
-            finally:
-                shutil.rmtree(building, ignore_errors=True)
+            cache.mkdir(parents=True, exist_ok=True)
+            with _locked(cache / _LOCK):
+                if not all(map(self._intact, _FILES)):
+                    self._build_alone()
         except OSError as exc:
             raise EncoderError(
-                f"the embedded encoder cannot be written to {self.folder.parent}: {exc}",
+                f"the embedded encoder cannot be written to {cache}: {exc}",
                 hint="free some space (60 MB), or set another folder with PHOTOCRAFT_CACHE",
             ) from exc
         self._checked.clear()
 
-    def _sweep(self) -> None:
-        """Remove what builds that were killed a day ago or earlier left behind."""
+    def _build_alone(self) -> None:
+        """Build and rename into place; a damaged build, and what a killed one left, goes."""
+        _log.info("building the embedded encoder in %s", self.folder)
         for left in self.folder.parent.glob(f"{_BUILDING}*"):
-            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
-
-    def _install(self, building: Path) -> None:
-        """Rename into place; a damaged build is moved away, a good one of a rival is kept."""
-        if (self.folder / _MANIFEST).is_file() and all(map(self._intact, _FILES)):
-            return
-        if self.folder.exists():
-            self.folder.rename(building / "damaged")
+            shutil.rmtree(left, ignore_errors=True)
+        building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=self.folder.parent))
         try:
+            _write_all(building)
+            if self.folder.exists():
+                self.folder.rename(building / "damaged")
             building.rename(self.folder)
-        except OSError:
-            if not all(map(self._intact, _FILES)):
-                raise
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
         shutil.rmtree(self.folder / "damaged", ignore_errors=True)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One holder at a time, over threads and processes; the lock dies with its holder."""
+    with path.open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def _write_all(folder: Path) -> None:
