@@ -13,7 +13,7 @@ from datetime import date
 from functools import lru_cache
 
 from photocraft_local.agent.planner.mentions import Places
-from photocraft_local.agent.planner.plan import Move, Result, moves, nothing
+from photocraft_local.agent.planner.moves import Move, Result, moves, nothing
 from photocraft_local.agent.planner.reading import Reading, read
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
