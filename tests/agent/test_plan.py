@@ -11,7 +11,7 @@ import pytest
 from photocraft_local.agent.planner import Planner
 from photocraft_local.agent.planner.conditions import Row
 from photocraft_local.agent.planner.draft import Unused
-from photocraft_local.agent.planner.plan import MAX_RECHECKED, Moves, Result, moves
+from photocraft_local.agent.planner.moves import MAX_RECHECKED, Moves, Result, moves
 from photocraft_local.agent.planner.reading import Reading
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import ModelError, QuestionNotUnderstood
