@@ -58,6 +58,11 @@ _UNNAMED = re.compile(
 def claim_cameras(draft: Draft) -> list[CameraCondition]:
     """Takes out the camera words. A camera without a name ("my phone") is a condition that
     cannot be checked."""
+    return [condition for _, _, condition in placed_cameras(draft)]
+
+
+def placed_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:
+    """The same, with where the words of each begin and end."""
     found = []
     for pattern in _PATTERNS:
         for match in draft.matches(pattern):
@@ -65,9 +70,11 @@ def claim_cameras(draft: Draft) -> list[CameraCondition]:
                 continue  # the second of "taken with my Nikon or Sony"
             draft.claim(match.start(), match.end())
             names, start, end = _listed(draft, match)
-            negated = draft.claim_before(start, MENTION_NOT) < start
-            said = re.sub(rf"^{PHOTO} ", "", draft.text[start:end].strip(), flags=re.I)
-            found.append(CameraCondition(f"not {said}" if negated else said, names, negated))
+            start, first = draft.claim_before(start, MENTION_NOT), start
+            negated = start < first
+            said = re.sub(rf"^{PHOTO} ", "", draft.text[first:end].strip(), flags=re.I)
+            condition = CameraCondition(f"not {said}" if negated else said, names, negated)
+            found.append((start, end, condition))
     draft.block(_UNNAMED, "which camera that is, is not known; name its maker or model")
     return found
 

@@ -49,23 +49,34 @@ class Draft:
     def is_free(self, start: int, end: int) -> bool:
         return not any(self._taken[start:end])
 
-    def matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        """Matches that touch no claimed character."""
-        for match in pattern.finditer(self.text):
+    def matches(
+        self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
+    ) -> Iterator[re.Match[str]]:
+        """Matches in ``text[start:end]`` that touch no claimed character."""
+        for match in pattern.finditer(self.text, start, len(self.text) if end is None else end):
             if match.end() > match.start() and self.is_free(match.start(), match.end()):
                 yield match
 
-    def claim_all(self, pattern: re.Pattern[str]) -> list[str]:
+    def claim_all(
+        self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
+    ) -> list[str]:
         """Claims every free match; returns their texts."""
-        return [self.claim(match.start(), match.end()) for match in self.matches(pattern)]
+        found = self.matches(pattern, start, end)
+        return [self.claim(match.start(), match.end()) for match in found]
 
-    def block(self, pattern: re.Pattern[str], reason: str) -> None:
+    def block(
+        self, pattern: re.Pattern[str], reason: str, start: int = 0, end: int | None = None
+    ) -> None:
         """Claims every free match as words that matter and cannot be followed."""
-        self.blocked += [Unused(text.strip(), reason) for text in self.claim_all(pattern)]
+        found = self.claim_all(pattern, start, end)
+        self.blocked += [Unused(text.strip(), reason) for text in found]
 
-    def set_aside(self, pattern: re.Pattern[str], reason: str) -> None:
+    def set_aside(
+        self, pattern: re.Pattern[str], reason: str, start: int = 0, end: int | None = None
+    ) -> None:
         """Claims every free match as words without effect on the set."""
-        self.unused += [Unused(text.strip(), reason) for text in self.claim_all(pattern)]
+        found = self.claim_all(pattern, start, end)
+        self.unused += [Unused(text.strip(), reason) for text in found]
 
     def before(self, start: int, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """A free match of ``pattern`` that ends at ``start``."""

@@ -10,14 +10,14 @@ from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.draft import Draft, Unused
 
 
-def claim_unwanted(draft: Draft) -> list[str]:
+def claim_unwanted(draft: Draft, start: int = 0, end: int | None = None) -> list[str]:
     """Takes out "without people or cars" and the like; returns one phrase for each thing."""
     unwanted: list[str] = []
-    while match := next(draft.matches(words.NOT), None):
+    while match := next(draft.matches(words.NOT, start, end), None):
         draft.claim(match.start(), match.end())
-        end = _scope_end(draft, match.end())
-        scope = draft.text[match.end() : end]
-        draft.claim(match.end(), end)
+        upto = _scope_end(draft, match.end(), end)
+        scope = draft.text[match.end() : upto]
+        draft.claim(match.end(), upto)
         things = [phrase(part) for part in words.LIST_JOINT.split(scope)]
         found = [thing for thing in things if thing]
         if not found:
@@ -26,9 +26,9 @@ def claim_unwanted(draft: Draft) -> list[str]:
     return unwanted
 
 
-def _scope_end(draft: Draft, start: int) -> int:
+def _scope_end(draft: Draft, start: int, end: int | None = None) -> int:
     """Up to punctuation, "but", the next NOT, or the first word that means something else."""
-    ends = [run_end for run_start, run_end in draft.segments(start) if run_start == start]
+    ends = [run_end for run_start, run_end in draft.segments(start, end) if run_start == start]
     limit = ends[0] if ends else start
     text = draft.text[start:limit]
     stops = [match.start() for match in words.SCOPE_END.finditer(text)]

@@ -12,7 +12,12 @@ from datetime import date
 from typing import Generic, Protocol, TypeVar
 
 from photocraft_local.agent.planner import words
-from photocraft_local.agent.planner.conditions import PlaceCondition, Spot, TimeCondition
+from photocraft_local.agent.planner.conditions import (
+    Condition,
+    PlaceCondition,
+    Spot,
+    TimeCondition,
+)
 from photocraft_local.agent.planner.draft import Draft, Unused
 from photocraft_local.places.areas import Area, PlaceMention
 from photocraft_local.timelang import When, find_times
@@ -42,7 +47,26 @@ class _Found(Generic[T]):
     negated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A condition and the words ``text[start:end]`` that say it."""
+
+    start: int
+    end: int
+    condition: Condition
+
+
 def claim_times(draft: Draft, today: date) -> list[TimeCondition]:
+    """Raises TimeWordsError for a date that does not exist."""
+    return [piece.condition for piece in time_pieces(draft, today)]  # type: ignore[misc]
+
+
+def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
+    """Blocks what is asked of a place but cannot be followed: directions, ways between."""
+    return [piece.condition for piece in place_pieces(draft, places)]  # type: ignore[misc]
+
+
+def time_pieces(draft: Draft, today: date) -> list[Piece]:
     """Raises TimeWordsError for a date that does not exist."""
     found = [
         _claimed(draft, mention.start, mention.end, mention.when)
@@ -50,12 +74,18 @@ def claim_times(draft: Draft, today: date) -> list[TimeCondition]:
         if draft.is_free(mention.start, mention.end)
     ]
     return [
-        TimeCondition(_words(draft, group), tuple(item.value for item in group), group[0].negated)
+        Piece(
+            group[0].start,
+            group[-1].end,
+            TimeCondition(
+                _words(draft, group), tuple(item.value for item in group), group[0].negated
+            ),
+        )
         for group in _grouped(draft, found, When.can_join)
     ]
 
 
-def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
+def place_pieces(draft: Draft, places: Places) -> list[Piece]:
     """Blocks what is asked of a place but cannot be followed: directions, ways between."""
     found = [
         _claimed_spot(draft, mention)
@@ -64,7 +94,13 @@ def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
     ]
     groups = _grouped(draft, [item for item in found if item], _apart)
     return [
-        PlaceCondition(_words(draft, group), tuple(item.value for item in group), group[0].negated)
+        Piece(
+            group[0].start,
+            group[-1].end,
+            PlaceCondition(
+                _words(draft, group), tuple(item.value for item in group), group[0].negated
+            ),
+        )
         for group in groups
     ]
 

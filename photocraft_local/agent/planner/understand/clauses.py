@@ -1,0 +1,87 @@
+"""A stretch of the question → the set that it describes.
+
+What recognisers found is taken from the sheet, and what nobody claimed is the look. Two parts of
+one kind that "or" joins are a choice within one condition; parts of different kinds are two sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from photocraft_local.agent.planner import words
+from photocraft_local.agent.planner.conditions import (
+    CameraCondition,
+    FactCondition,
+    PlaceCondition,
+    TimeCondition,
+)
+from photocraft_local.agent.planner.looks import claim_unwanted
+from photocraft_local.agent.planner.plan import Look, Wanted
+from photocraft_local.agent.planner.understand.looking import looks_in
+from photocraft_local.agent.planner.understand.sheet import Sheet
+
+_KINDS: list[type] = [TimeCondition, PlaceCondition, CameraCondition, FactCondition]
+
+
+def simple(sheet: Sheet, start: int, end: int) -> Wanted:
+    """The set of a stretch in which nothing leans on other photos."""
+    not_looks = tuple(dict.fromkeys(claim_unwanted(sheet.draft, start, end)))
+    chunks = [_chunk(sheet, *bounds) for bounds in _split(sheet, start, end)]
+    joined = _joined([chunk for chunk in chunks if not chunk.is_empty])
+    return replace(joined, not_looks=not_looks + joined.not_looks)
+
+
+def _split(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
+    """The stretches between loose "or"s. Those inside of one condition are claimed already."""
+    bounds, at = [], start
+    for match in list(sheet.draft.matches(words.LOOSE_OR, start, end)):
+        sheet.draft.claim(match.start(), match.end())
+        bounds.append((at, match.start()))
+        at = match.end()
+    return [*bounds, (at, end)]
+
+
+def _chunk(sheet: Sheet, start: int, end: int) -> Wanted:
+    conditions = tuple(piece.condition for piece in sheet.take(start, end))
+    return Wanted(looks=looks_in(sheet, start, end), conditions=conditions)
+
+
+def _joined(chunks: Sequence[Wanted]) -> Wanted:
+    """What an "or" between stretches means, from what stands on either side of it."""
+    if len(chunks) < 2:
+        return chunks[0] if chunks else Wanted()
+    *before, last = chunks
+    if all(_is_one_look(chunk) for chunk in before) and last.looks:
+        return _choice_of_looks(before, last)
+    first, *others = chunks
+    if first.looks and first.conditions and not any(chunk.looks for chunk in others):
+        shared = replace(first, conditions=first.conditions[:-1])
+        return replace(shared, either=(Wanted(conditions=first.conditions[-1:]), *others))
+    return Wanted(either=tuple(chunks))
+
+
+def _is_one_look(wanted: Wanted) -> bool:
+    return len(wanted.looks) == 1 and not wanted.conditions
+
+
+def _choice_of_looks(before: Sequence[Wanted], last: Wanted) -> Wanted:
+    """ "cats or dogs in Lisbon": the condition holds for both."""
+    first_of_last, *rest = last.looks
+    texts = [text for chunk in before for text in chunk.looks[0].texts]
+    choice = Look(tuple(dict.fromkeys((*texts, *first_of_last.texts))))
+    return replace(last, looks=(choice, *rest))
+
+
+def in_order(wanted: Wanted) -> Wanted:
+    """The conditions by kind, whatever order the question has: time, place, camera, facts."""
+    ordered = sorted(wanted.conditions, key=lambda c: (_KINDS.index(type(c)), c.where))
+    return replace(
+        wanted,
+        conditions=tuple(ordered),
+        either=tuple(in_order(part) for part in wanted.either),
+        but_not=tuple(in_order(part) for part in wanted.but_not),
+        relations=tuple(
+            replace(relation, anchor=in_order(relation.anchor)) for relation in wanted.relations
+        ),
+    )

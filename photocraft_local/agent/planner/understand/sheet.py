@@ -1,0 +1,44 @@
+"""The state of one question while it is understood: its draft, and what was found where.
+
+Recognisers add pieces; ``clauses`` takes them out of a stretch of the text, so that each piece
+ends in exactly one set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from photocraft_local.agent.planner.draft import Draft, Unused
+from photocraft_local.agent.planner.mentions import Piece
+
+
+@dataclass
+class Sheet:
+    """``pictures`` are ids of pictures that came with the question."""
+
+    draft: Draft
+    pictures: tuple[str, ...] = ()
+    pieces: list[Piece] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def within(self, start: int, end: int) -> Iterator[Piece]:
+        """Pieces of ``text[start:end]``, in the text's order."""
+        found = (piece for piece in self.pieces if start <= piece.start and piece.end <= end)
+        yield from sorted(found, key=lambda piece: piece.start)
+
+    def take(self, start: int, end: int) -> list[Piece]:
+        """The same, and they are gone from the sheet."""
+        taken = list(self.within(start, end))
+        self.pieces = [piece for piece in self.pieces if piece not in taken]
+        return taken
+
+    def block(self, start: int, end: int, reason: str) -> None:
+        """Words that matter and cannot be followed."""
+        said = self.draft.claim(start, end).strip()
+        self.draft.blocked.append(Unused(said, reason))
+
+    def set_aside(self, start: int, end: int, reason: str) -> None:
+        """Words without effect on the set."""
+        said = self.draft.claim(start, end).strip()
+        self.draft.unused.append(Unused(said, reason))
