@@ -89,16 +89,17 @@ def _one_run(when: When) -> bool:
 
 def _find(words: Words, *, strict: bool) -> list[TimeMention]:
     mentions: list[TimeMention] = []
-    at = 0
+    at = behind = 0
     while at < len(words):
         found = _mention(words, at, strict=strict)
         if found is None:
             at += 1
             continue
-        start, end = words.tokens[at].start, words.tokens[found.end - 1].end
-        text = words.text[start:end]
-        mentions.append(TimeMention(start, end, text, _with_text(found.when, text)))
-        at = found.end
+        first = _not_before(words, at, behind)
+        start, end = words.tokens[first].start, words.tokens[found.end - 1].end
+        text, negated = words.text[start:end], first < at
+        mentions.append(TimeMention(start, end, text, _with_text(found.when, text), negated))
+        at = behind = found.end
     return mentions
 
 
@@ -115,6 +116,14 @@ def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
         if cued or found.sure or _stands_for_a_time(words, start, found):
             best = found
     return best
+
+
+def _not_before(words: Words, at: int, behind: int) -> int:
+    """The token where a NOT before token ``at`` begins, or ``at``: "but not in 2021"."""
+    for start in range(max(behind, at - 4), at):
+        if (found := words.match("not", start)) and found[0] == at:
+            return start
+    return at
 
 
 def _is_of_something_else(words: Words, at: int) -> bool:

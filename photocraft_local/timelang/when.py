@@ -97,9 +97,13 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """``text[start:end]`` are words for a time, with the small words that belong to them."""
+    """``text[start:end]`` are words for a time, with the small words that belong to them.
+
+    ``negated``: every time but this one is meant ("not in 2021"); the span holds the NOT.
+    """
 
     start: int
     end: int
     text: str
     when: When
+    negated: bool = False

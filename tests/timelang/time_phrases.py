@@ -320,8 +320,8 @@ IN_QUESTIONS = [
     ("Bilder, Fotos vom Mai", [("vom Mai", "May")]),
     ("photos from March", [("from March", "March")]),
     ("everything from March", [("from March", "March")]),
-    ("photos from 2021 except June", [("from 2021", "2021"), ("June", "June")]),
-    ("2021, but not March", [("2021", "2021"), ("March", "March")]),
+    ("photos from 2021 except June", [("from 2021", "2021"), ("except June", "June")]),
+    ("2021, but not March", [("2021", "2021"), ("but not March", "March")]),
     (
         "Berlin, December 2019, evening",
         [("December 2019", "December 2019"), ("evening", "17:00 to 22:00")],

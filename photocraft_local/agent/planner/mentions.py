@@ -69,7 +69,7 @@ def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
 def time_pieces(draft: Draft, today: date) -> list[Piece]:
     """Raises TimeWordsError for a date that does not exist."""
     found = [
-        _claimed(draft, mention.start, mention.end, mention.when)
+        _claimed(draft, mention.start, mention.end, mention.when, negated=mention.negated)
         for mention in find_times(draft.text, today=today)
         if draft.is_free(mention.start, mention.end)
     ]
@@ -132,14 +132,16 @@ def _claimed_spot(draft: Draft, mention: PlaceMention) -> _Found[Spot] | None:
     return _claimed(draft, start, end, spot, lead=at)
 
 
-def _claimed(draft: Draft, start: int, end: int, value: T, *, lead: int = -1) -> _Found[T]:
+def _claimed(
+    draft: Draft, start: int, end: int, value: T, *, lead: int = -1, negated: bool = False
+) -> _Found[T]:
     """Claims the mention, its prepositions and a NOT before them. ``lead``: where words that
     were claimed already begin."""
     draft.claim(start, end)
     first = start if lead < 0 else lead
     first = draft.claim_before(first, words.LEAD)
     at = draft.claim_before(first, words.MENTION_NOT)
-    negated = at < first
+    negated = negated or at < first
     if not negated:
         at = draft.claim_before(first, words.TRIP)
     return _Found(draft.claim_before(at, words.LEAD), end, value, negated)

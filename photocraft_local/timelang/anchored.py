@@ -1,0 +1,186 @@
+"""Times that lean on an event which the text names: "the day after we arrived in Siena", "an
+hour before the concert", "am Tag nach der Hochzeit", "婚礼后的第二天".
+
+Says where the head words and the event's words stand and how the time lies to the event; what
+the event is, and when it was, is the caller's to find.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from photocraft_local.timelang import anchored_chinese
+from photocraft_local.timelang.anchored_time import SIZES, AnchoredTime, Side, Unit
+from photocraft_local.timelang.grammar import phrase
+from photocraft_local.timelang.heads import Fit, fits
+from photocraft_local.timelang.recurring import PARTS
+from photocraft_local.timelang.when import When
+from photocraft_local.timelang.words import Words
+
+_TODAY = date(2000, 1, 1)  # no meaning is taken from it: only whether a time follows
+_NEAR_EVENT = 6  # tokens within which "the day of …" must name what happens
+
+
+def find_anchored(text: str) -> list[AnchoredTime]:
+    """Times beside an event that a question names, in order, their heads apart.
+
+    Empty where a time by itself follows ("the day after Christmas 2020"): ``find_times`` reads
+    those. "between the wedding and the party" gives two: since the one, until the other.
+    """
+    return anchored_in(Words(text, _TODAY))
+
+
+def anchored_in(words: Words) -> list[AnchoredTime]:
+    """``find_anchored`` of a text that is cut already."""
+    found = anchored_chinese.find(words.text)
+    if found:
+        return found
+    at = 0
+    while at < len(words):
+        pair = _between(words, at)
+        one = None if pair else _prefix(words, at)
+        if pair:
+            found += pair[1]
+            at = pair[0]
+        elif one:
+            found.append(one[1])
+            at = one[0]
+        else:
+            at += 1
+    return found
+
+
+def _prefix(words: Words, at: int) -> tuple[int, AnchoredTime] | None:
+    """The longest head at ``at`` behind which an event may stand: (token behind it, the time)."""
+    for fit in fits(words, at):
+        if fit.end >= len(words) or words.shape(fit.end) in ("comma", "other"):
+            continue
+        sure = _is_event(words, fit)
+        if sure is None or time_follows(words, fit.end):
+            continue
+        return _time(words, at, fit, sure)
+    return None
+
+
+def _is_event(words: Words, fit: Fit) -> bool | None:
+    """Whether what follows surely happens; None where the head needs that and it does not."""
+    clause = words.match("clause", fit.end) is not None
+    event = fit.head.needs != "clause" and names_event(words, fit.end)
+    if fit.head.needs == "sure":
+        return True
+    held = {"clause": clause, "event": event or arrival(words, fit.end) is not None}
+    held["either"] = clause or held["event"]
+    if fit.head.needs:
+        return True if held[fit.head.needs] else None
+    return held["either"] or bool(fit.slots.get("which"))
+
+
+def names_event(words: Words, at: int) -> bool:
+    """Whether a word for something that happens stands near, before the clause ends."""
+    for near in range(at, min(at + _NEAR_EVENT, len(words))):
+        if words.shape(near) in ("comma", "dash") or (near > at and words.match("cue", near)):
+            break
+        if words.match("event", near):
+            return True
+    return False
+
+
+def arrival(words: Words, at: int) -> tuple[int, str] | None:
+    return words.match("arrive", at)
+
+
+def time_follows(words: Words, at: int) -> bool:
+    """Whether a time by itself stands there: "after 6 pm", but not "after the 2019 wedding"."""
+    starts = {at, words.skip("lead", at), words.skip("article", at)}
+    for start in starts:
+        found = phrase(words, start, cued=True)
+        if found and not names_event(words, found.end):
+            return True
+    return False
+
+
+def _time(words: Words, at: int, fit: Fit, sure: bool) -> tuple[int, AnchoredTime]:
+    end, which = fit.end, "first" if "nth" in fit.slots else fit.slots.get("which", "")
+    if came := arrival(words, end):
+        end, which = came[0], which or came[1]
+    end = end if end < len(words) else fit.end
+    last = _clause_end(words, end)
+    behind = last
+    for near in range(max(end, last - 2), last):
+        found = words.match("arrived", near)
+        if found and found[0] == last:
+            last, which = near, which or found[1]
+            break
+    unit, shift, within, side = _measured(fit)
+    part = fit.slots.get("part")
+    start = words.tokens[at].start
+    stop = words.tokens[end - 1].end
+    return end, AnchoredTime(
+        start, stop, words.tokens[end].start, words.tokens[last - 1].end,
+        words.tokens[behind - 1].end, words.text[start:stop], unit, side, shift, within,
+        which, When(hours=PARTS[part]) if part else None, sure,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def _measured(fit: Fit) -> tuple[Unit, int, timedelta | None, Side]:
+    """Unit, shift, bound and side of a fitting head."""
+    head, slots = fit.head, fit.slots
+    unit = next((slots[s] for s in ("unit", "small", "plural") if s in slots), "day")
+    unit = unit if head.unit == "=" else head.unit
+    side, which = head.side, slots.get("which", "")
+    count = int(slots.get("count") or slots.get("few") or (3 if "plural" in slots else 1))
+    if head.shift == "within":
+        size = timedelta(minutes=int(slots["half"])) if "half" in slots else count * SIZES[unit]
+        if side == "at":
+            side = "after" if which == "first" else "before"
+        return unit, 0, size, side  # type: ignore[return-value]
+    if head.shift == "1h":
+        return unit, 0, SIZES["hour"], side  # type: ignore[return-value]
+    shift = {"+": count, "-": -count, "nth": int(slots.get("nth", 0))}.get(head.shift)
+    return unit, int(head.shift) if shift is None else shift, None, side  # type: ignore[return-value]
+
+
+def _clause_end(words: Words, at: int) -> int:
+    """The token behind the clause that begins at ``at``: a comma or a full stop ends it."""
+    for near in range(at, len(words)):
+        if words.shape(near) == "comma" or words.key(near) in _STOPS:
+            return max(near, at + 1)
+    return len(words)
+
+
+_STOPS = {".", "?", "!", ";", ":", "。", "？", "！", "；"}
+
+
+def _between(words: Words, at: int) -> tuple[int, list[AnchoredTime]] | None:
+    """ "between the wedding and the party"."""
+    head = words.match("between", at)
+    if not head or time_follows(words, head[0]):
+        return None
+    end = _clause_end(words, head[0]) if head[0] < len(words) else head[0]
+    joint = next((m for near in range(head[0] + 1, end) if (m := _and(words, near))), None)
+    if joint is None or joint[1] >= len(words) or time_follows(words, joint[1]):
+        return None
+    if not (_happens(words, head[0], joint[0]) or names_event(words, joint[1])):
+        return None
+    return joint[1], [
+        _side(words, (at, head[0]), joint[0], "since"),
+        _side(words, joint, end, "until"),
+    ]
+
+
+def _and(words: Words, at: int) -> tuple[int, int] | None:
+    found = words.match("and", at)
+    return (at, found[0]) if found else None
+
+
+def _happens(words: Words, at: int, end: int) -> bool:
+    return any(words.match("event", near) for near in range(at, end))
+
+
+def _side(words: Words, head: tuple[int, int], end: int, side: Side) -> AnchoredTime:
+    tokens = words.tokens
+    start, stop = tokens[head[0]].start, tokens[head[1] - 1].end
+    last = tokens[end - 1].end
+    return AnchoredTime(
+        start, stop, tokens[head[1]].start, last, last, words.text[start:stop], "moment", side
+    )
