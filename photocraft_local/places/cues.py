@@ -44,6 +44,7 @@ class Cues:
     other: bool  # it names something else together with the word behind it
     german: bool
     num_words: int
+    visited: bool  # photos of the library lie there
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +55,9 @@ def word_classes() -> dict[str, frozenset[str]]:
     return {name: frozenset(values) for name, values in words.items()}
 
 
-def cues_of(text: str, words: list[Word], at: int, window: list[Word], trusted: bool) -> Cues:
+def cues_of(
+    text: str, words: list[Word], at: int, window: list[Word], trusted: bool, visited: bool
+) -> Cues:
     classes = word_classes()
     end = at + len(window)
     keys = [word.key for word in words[max(0, at - 1) : end + 1]]
@@ -76,6 +79,7 @@ def cues_of(text: str, words: list[Word], at: int, window: list[Word], trusted: 
         other=behind[:1].isalpha() and following in classes["notafter"],
         german=any(word.key in classes["german"] for word in words),
         num_words=len(window),
+        visited=visited,
     )
 
 

@@ -25,6 +25,7 @@ from photocraft_local.places.content import CITY, COUNTRY, REGION, SPOT, Progres
 from photocraft_local.places.keys import fold, spellings, without_article
 from photocraft_local.places.ranking import Named
 from photocraft_local.places.reverse import Cities, ReverseLookup
+from photocraft_local.places.visited import NOWHERE, Visited
 from photocraft_local.records import PlaceName
 
 
@@ -99,9 +100,13 @@ class Gazetteer:
         library's photos are: areas that hold some of them come first. "Paris, Texas" narrows by
         the part behind the comma.
         """
+        return self.found(name, Visited.at(near_points))
+
+    def found(self, name: str, visited: Visited = NOWHERE) -> list[Area]:
+        """``find``, ranked by where a library's photos are."""
         named = self._named(name) or self._named(without_article(name))
         coded = [pair for pair in self._coded(name) if pair[0].kind == "country"]
-        return list(dict.fromkeys(area for area, _ in ranking.ranked(coded + named, near_points)))
+        return list(dict.fromkeys(area for area, _ in ranking.ranked(coded + named, visited)))
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]:
         """Names of well-known areas that are spelt nearly like ``name``, the nearest first."""
@@ -120,7 +125,13 @@ class Gazetteer:
     ) -> list[PlaceMention]:
         """Places that a question names, longest match first, none overlapping; see ``mentions``
         for what counts as naming a place."""
-        return mentions.find(text, lambda name: ranking.ranked(self._named(name), near_points))
+        return self.mentioned(text, Visited.at(near_points))
+
+    def mentioned(self, text: str, visited: Visited = NOWHERE) -> list[PlaceMention]:
+        """``find_in_text``, read and ranked by where a library's photos are."""
+        return mentions.find(
+            text, lambda name: ranking.ranked(self._named(name), visited), visited.count
+        )
 
     def _named(self, name: str) -> list[Named]:
         """Areas that bear the name, unordered, and whether it is their main one; "Paris, Texas"

@@ -10,12 +10,13 @@ import itertools
 import re
 from collections.abc import Callable
 
-from photocraft_local.places.areas import PlaceMention
+from photocraft_local.places.areas import Area, PlaceMention
 from photocraft_local.places.cues import Cues, Word, cues_of, word_classes
 from photocraft_local.places.keys import fold
 from photocraft_local.places.ranking import ALIAS_WEIGHT, Named
 
 Lookup = Callable[[str], list[Named]]
+Visits = Callable[[Area], int]
 
 _WORD = re.compile(r"[^\W\d_]+(?:\.(?=[^\W\d_]\.))?", re.UNICODE)
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
@@ -34,13 +35,14 @@ _LOWER_ALIAS = 300_000  # a place word only, and another name than the main one
 _LOWER_AND_BESIDE = 100_000  # a time or "photos" right beside it: "lisbon june 2021"
 _NOTHING = 1_000_000  # nothing: "tokyo dogs"
 _LEAST_LETTERS = 4  # of a name without a capital
+_MOST_ASKED = 5  # of the areas of a name, where photos could be: the ranking puts those first
 _COUNTRY_WEIGHT, _REGION_WEIGHT = 1_000_000, 200_000  # known to more people than live there
 _PLACE_BEFORE = re.compile(r"(?:在|于|於|到|去|从|從|来自|來自|で|に|から|の)$")
 
 
-def find(text: str, lookup: Lookup) -> list[PlaceMention]:
+def find(text: str, lookup: Lookup, visits: Visits = lambda area: 0) -> list[PlaceMention]:
     """Mentions in order of position, none overlapping. ``lookup`` gives the areas of a name,
-    the likeliest first."""
+    the likeliest first; ``visits`` how many photos of the library an area holds."""
     words = [Word(m.start(), m.end(), m[0], fold(m[0])) for m in _WORD.finditer(text)]
     trusted = _case_means_something(words)
     mentions: list[PlaceMention] = []
@@ -54,7 +56,7 @@ def find(text: str, lookup: Lookup) -> list[PlaceMention]:
             window = words[at : at + size]
             if " ".join(word.key for word in window) in word_classes()["continent"]:
                 break  # read as a whole: no town of that name, no part of it
-            if named := _named(text, words, at, window, trusted, lookup):
+            if named := _named(text, words, at, window, trusted, lookup, visits):
                 mentions.append(_mention(text, window[0].start, window[-1].end, named))
                 break
         else:
@@ -77,7 +79,13 @@ def _case_means_something(words: list[Word]) -> bool:
 
 
 def _named(
-    text: str, words: list[Word], at: int, window: list[Word], trusted: bool, lookup: Lookup
+    text: str,
+    words: list[Word],
+    at: int,
+    window: list[Word],
+    trusted: bool,
+    lookup: Lookup,
+    visits: Visits,
 ) -> list[Named]:
     """The areas that the window names, empty if it names none or too little speaks for it."""
     for left, right in itertools.pairwise(window):
@@ -94,19 +102,26 @@ def _named(
     named = lookup(name)
     if not named:
         return []
-    return named if _accepted(key, named, cues_of(text, words, at, window, trusted)) else []
+    visited = any(visits(area) for area, _ in named[:_MOST_ASKED])
+    cues = cues_of(text, words, at, window, trusted, visited)
+    return named if _accepted(key, named, cues) else []
 
 
 def _accepted(key: str, named: list[Named], cues: Cues) -> bool:
     classes = word_classes()
     if cues.other:
         return False
+    here = cues.visited and cues.before and not cues.article
     if key in classes["cued"]:
-        return cues.capital and (cues.before or (cues.after and not cues.first))
+        if not cues.capital:
+            return here
+        return cues.before or (cues.after and not cues.first) or (cues.visited and cues.whole)
     if key in classes["capital"]:
-        return cues.capital and (
-            cues.before or cues.after or cues.whole or cues.listed or not cues.first
-        )
+        if not cues.capital:
+            return here or (cues.visited and key not in classes["thing"])
+        return cues.before or cues.after or cues.whole or cues.listed or not cues.first
+    if cues.visited and _known_by_visits(key, named, cues):
+        return True
     if not cues.capital:
         return _accepted_in_lower_case(key, named, cues)
     people = max(_people(pair) for pair in named)
@@ -115,6 +130,15 @@ def _accepted(key: str, named: list[Named], cues: Cues) -> bool:
     if cues.num_words > 1 or (cues.weak and not cues.german):
         return people >= _CAPITAL_AND_WEAK
     return people >= _CAPITAL
+
+
+def _known_by_visits(key: str, named: list[Named], cues: Cues) -> bool:
+    """Photos were taken there, so that the name alone is enough: "cows nara". A short name
+    needs a capital or a place word; after "the" no town is meant."""
+    best, main = named[0]
+    if len(key) < _LEAST_LETTERS and not (cues.capital or cues.before or cues.whole):
+        return False
+    return not cues.article and (main or best.population >= _LOWER or cues.capital)
 
 
 def _accepted_in_lower_case(key: str, named: list[Named], cues: Cues) -> bool:
@@ -133,7 +157,9 @@ def _accepted_in_lower_case(key: str, named: list[Named], cues: Cues) -> bool:
     other = max((area.population for area, is_main in named if not is_main), default=0)
     if cues.before:
         return main >= _LOWER or other >= _LOWER_ALIAS
-    if cues.beside or (cues.num_words > 1 and cues.alone):
+    if any(area.kind == "point" and is_main for area, is_main in named) and cues.num_words > 1:
+        return True  # "eiffel tower": a monument's full name
+    if cues.beside or cues.whole or (cues.num_words > 1 and cues.alone):
         return main >= _LOWER_AND_BESIDE
     return main >= _NOTHING
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from photocraft_local.errors import PlaceNotFound
 from photocraft_local.places.areas import Area
+from photocraft_local.places.ranking import town_among
 from photocraft_local.search.expression.errors import Mistake
 
 
@@ -56,18 +57,4 @@ class Context:
                 if near
                 else 'try a larger place near it, or coordinates: near("38.72,-9.14", 10)',
             )
-        best = areas[0]
-        if town and best.kind in ("region", "country"):
-            return next((area for area in areas if _is_the_town(area, best)), best)
-        return best
-
-
-def _is_the_town(town: Area, whole: Area) -> bool:
-    """Lisbon in the region of Lisbon, Singapore in Singapore, and Granada, which has more people
-    than the country Grenada."""
-    if town.kind != "city":
-        return False
-    if whole.kind == "region":
-        return (town.country_code, town.region) == (whole.country_code, whole.region)
-    own = (town.country_code, town.name) == (whole.country_code, whole.name)
-    return own or town.population > whole.population
+        return town_among(areas) if town else areas[0]

@@ -1,4 +1,5 @@
-"""The functions of the filter language: near(), place(), box(), match_address(), flag().
+"""The functions of the filter language: near(), place(), box(), between(), north_of() and its
+like, match_address(), flag().
 
 Each checks its arguments and gives a leaf of the tree.
 """
@@ -8,11 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from photocraft_local.places.sectors import SIDES, Corridor, Side
 from photocraft_local.search.expression.context import Context
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.fields import Value
-from photocraft_local.search.expression.nodes import Flagged, InArea, InBox, Near, Words
+from photocraft_local.search.expression.nodes import (
+    Between,
+    Beyond,
+    Flagged,
+    InArea,
+    InBox,
+    Near,
+    Words,
+)
 from photocraft_local.search.expression.tree import Node
+
+Function = Callable[[Sequence[Value], Context], Node]
 
 NEAR_KM = 10.0  # near("…") without a distance, beyond the place's own radius
 _POINT = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d*)?)\s*[,;\s]\s*([+-]?\d{1,3}(?:\.\d*)?)\s*")
@@ -31,7 +43,7 @@ def near(arguments: Sequence[Value], context: Context) -> Node:
         name, meant, radius = "", "", 0.0
     else:
         area = context.area(values[0], town=True)
-        if area.kind in ("country", "region"):
+        if not area.is_round:
             raise Mistake(
                 f"{values[0]!r} is a {area.kind}; near() takes a town or coordinates",
                 f'write place("{values[0]}") for all of it, or name a town in it',
@@ -65,6 +77,34 @@ def box(arguments: Sequence[Value], context: Context) -> Node:
     return InBox(south, west, north, east)
 
 
+def beyond(side: Side) -> Function:
+    """north_of("Lisbon"): outside it, in that direction"""
+
+    def function(arguments: Sequence[Value], context: Context) -> Node:
+        name = _one_text(f"{side}_of", arguments)
+        area = context.area(name)
+        if area.kind == "continent":
+            raise Mistake(f"{name!r} is a continent", f'write {side}_of("…") with a smaller place')
+        return Beyond(name, area, side)
+
+    return function
+
+
+def between(arguments: Sequence[Value], context: Context) -> Node:
+    """between("Lisbon", "Porto"): on the way, outside both"""
+    names = [name for name in arguments if isinstance(name, str)]
+    if len(names) != 2 or len(arguments) != 2:
+        raise Mistake("between() takes two places in quotes", 'write between("Lisbon", "Porto")')
+    start, end = (context.area(name, town=True) for name in names)
+    for name, area in zip(names, (start, end), strict=True):
+        if not area.is_round:
+            raise Mistake(
+                f"{name!r} is a {area.kind}; a way leads between towns or points",
+                "name a town in it",
+            )
+    return Between((names[0], names[1]), Corridor(start, end))
+
+
 def match_address(arguments: Sequence[Value], context: Context) -> Node:
     """match_address("Rua Augusta"), also match_address(address, "…") as other systems write it"""
     return Words("address", (_one_text("match_address", arguments),), contains=True)
@@ -78,12 +118,12 @@ def flag(arguments: Sequence[Value], context: Context) -> Node:
     return Flagged(name)
 
 
-Function = Callable[[Sequence[Value], Context], Node]
-
 FUNCTIONS: dict[str, Function] = {
     "near": near,
     "place": place,
     "box": box,
+    "between": between,
+    **{f"{side}_of": beyond(side) for side in SIDES},
     "match_address": match_address,
     "flag": flag,
 }

@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass, replace
 
 from photocraft_local.places.areas import Area
+from photocraft_local.places.phrase import how_bounded
+from photocraft_local.places.sectors import Corridor, Side, Toward
 from photocraft_local.search.expression.dates import seconds_text
 from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals, complement
 from photocraft_local.search.expression.names import MONTHS, WEEKDAYS
@@ -150,7 +152,8 @@ class InBox:
 
 @dataclass(slots=True, eq=False)
 class InArea:
-    """In a country or region by name, in a city by distance from its centre."""
+    """In a country, region, county or continent by name, in a city by distance from its
+    centre."""
 
     name: str
     area: Area
@@ -165,9 +168,48 @@ class InArea:
 
     def notes(self) -> list[str]:
         area = self.area
-        round_ = area.kind in ("city", "point")
-        how = f"radius {area.radius_km:g} km" if round_ else area.kind
-        return [f"{self.text().removeprefix('not ')} → {area.label()} ({how})"]
+        return [f"{self.text().removeprefix('not ')} → {area.label()} ({how_bounded(area)})"]
+
+
+@dataclass(slots=True, eq=False)
+class Beyond:
+    """Outside an area, in one direction from it (places/sectors.py says how far and wide)."""
+
+    name: str
+    area: Area
+    side: Side
+    negative: bool = False
+
+    def negated(self) -> Beyond:
+        return replace(self, negative=not self.negative)
+
+    def text(self) -> str:
+        call = f"{self.side}_of({json.dumps(self.name, ensure_ascii=False)})"
+        return f"not {call}" if self.negative else call
+
+    def notes(self) -> list[str]:
+        call = self.text().removeprefix("not ")
+        return [f"{call} → {self.area.label()} ({Toward.rule(self.area)})"]
+
+
+@dataclass(slots=True, eq=False)
+class Between:
+    """On the way between two towns or points, outside both."""
+
+    names: tuple[str, str]
+    way: Corridor
+    negative: bool = False
+
+    def negated(self) -> Between:
+        return replace(self, negative=not self.negative)
+
+    def text(self) -> str:
+        call = f"between({', '.join(json.dumps(name, ensure_ascii=False) for name in self.names)})"
+        return f"not {call}" if self.negative else call
+
+    def notes(self) -> list[str]:
+        ends = f"{self.way.start.label()} … {self.way.end.label()}"
+        return [f"{self.text().removeprefix('not ')} → {ends} ({self.way.rule()})"]
 
 
 @dataclass(slots=True, eq=False)
@@ -202,4 +244,4 @@ class Has:
         return []
 
 
-Leaf = Within | Words | Near | InBox | InArea | Flagged | Has
+Leaf = Within | Words | Near | InBox | InArea | Beyond | Between | Flagged | Has

@@ -8,15 +8,20 @@ known about a photo is neither true nor false (see nodes.py on negation).
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from photocraft_local.places.areas import Area
 from photocraft_local.places.distance import Box, box_around, haversine_km
 from photocraft_local.places.keys import fold
+from photocraft_local.places.sectors import Toward
 from photocraft_local.search.expression.intervals import Intervals
 from photocraft_local.search.expression.nodes import (
+    Between,
+    Beyond,
     Flagged,
     Has,
     InArea,
@@ -136,17 +141,49 @@ def _box_mask(box: Box, columns: SortedColumns, rows: slice) -> Mask:
 
 
 def _in_area(node: InArea, columns: SortedColumns, rows: slice) -> Mask:
-    area = node.area
-    if area.kind in ("city", "point"):
-        mask = _within_km(area.latitude, area.longitude, area.radius_km, columns, rows)
-        return _other(mask, columns.located[rows]) if node.negative else mask
-    code = columns.words("country_code")
-    country = fold(area.country_code)
-    mask = _has_code(code, code.codes_where(lambda word: word == country), rows)
-    if area.kind == "region":
-        region, wanted = columns.words("region"), fold(area.region or area.name)
-        mask &= _has_code(region, region.codes_where(lambda word: word == wanted), rows)
-    return _other(mask, code.codes[rows] > 0) if node.negative else mask
+    mask = _area_mask(node.area, columns, rows)
+    return _other(mask, _placed(node.area, columns, rows)) if node.negative else mask
+
+
+def _area_mask(area: Area, columns: SortedColumns, rows: slice) -> Mask:
+    if area.is_round:
+        return _within_km(area.latitude, area.longitude, area.radius_km, columns, rows)
+    if area.kind == "continent":
+        return _named(columns, "country", area.members, rows)
+    mask = _named(columns, "country_code", {fold(area.country_code)}, rows)
+    if area.kind in ("region", "county"):
+        mask &= _named(columns, "region", {fold(area.region or area.name)}, rows)
+    if area.kind == "county":
+        mask &= _named(columns, "city", area.members, rows)
+    return mask
+
+
+def _placed(area: Area, columns: SortedColumns, rows: slice) -> Mask:
+    """Where it is known whether a photo lies in the area."""
+    known: Mask = (
+        columns.located[rows] if area.is_round else columns.words("country").codes[rows] > 0
+    )
+    return known
+
+
+def _named(columns: SortedColumns, field: str, wanted: AbstractSet[str], rows: slice) -> Mask:
+    column = columns.words(field)
+    return _has_code(column, column.codes_where(wanted.__contains__), rows)
+
+
+def _beyond(node: Beyond, columns: SortedColumns, rows: slice) -> Mask:
+    latitude, longitude = columns.latitude[rows], columns.longitude[rows]
+    mask = Toward(node.area, node.side).contains(latitude, longitude)
+    known = columns.located[rows]
+    if not node.area.is_round:
+        mask &= ~_area_mask(node.area, columns, rows)
+        known = known & _placed(node.area, columns, rows)
+    return _other(mask, known) if node.negative else mask & known
+
+
+def _between(node: Between, columns: SortedColumns, rows: slice) -> Mask:
+    mask = node.way.contains(columns.latitude[rows], columns.longitude[rows])
+    return _other(mask, columns.located[rows]) if node.negative else mask
 
 
 def _words(node: Words, columns: SortedColumns, rows: slice) -> Mask:
@@ -211,6 +248,8 @@ _MASKS: dict[type, Evaluate] = {
     InBox: _in_box,
     Near: _near,
     InArea: _in_area,
+    Beyond: _beyond,
+    Between: _between,
     Words: _words,
     Flagged: _flagged,
     Has: _has,
