@@ -62,11 +62,20 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class TextEmbedding:
-    """A query's unit vector, or none if no word of it could be used."""
+    """A query's unit vector, or none if no word of it could be used.
+
+    An encoder that sees some things directly says so by ``evidence``: its product with a
+    photo's vector is in units of the score and is added to ``weight`` times the standardised
+    likeness; ``cutoff`` then takes the place of the calibration's. The defaults mean that the
+    likeness alone decides.
+    """
 
     vector: NDArray[np.float32] | None  # (dim,)
     understood: tuple[str, ...] = ()
     not_understood: tuple[str, ...] = ()  # words that the text model does not know
+    evidence: NDArray[np.float32] | None = None  # (dim,)
+    weight: float = 1.0
+    cutoff: float | None = None
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from photocraft_local.embeddings.encoder import Calibration
+from photocraft_local.embeddings.encoder import Calibration, TextEmbedding
 from photocraft_local.errors import LibraryCorrupt
 from photocraft_local.search.halves import Singles
 from photocraft_local.search.index import ExactIndex
@@ -73,9 +73,21 @@ class Background:
         self._frozen = frozen
         self._share = _MOST_LIBRARY_SHARE * len(index) / (len(index) + _HALF_SHARE_AT)
 
-    def text(self, vector: Vector) -> Direction:
-        mean, std = self._blended(vector, *self._frozen.against(vector))
-        return Direction(vector, mean, std, self._frozen.cutoff)
+    def text(self, text: TextEmbedding) -> Direction:
+        """What the query asks of a photo. Raises ValueError if nothing of it was understood."""
+        if text.vector is None:
+            raise ValueError("a text without a vector has no direction")
+        cutoff = self._frozen.cutoff if text.cutoff is None else text.cutoff
+        mean, std = self._blended(text.vector, *self._frozen.against(text.vector))
+        if text.evidence is None:
+            return Direction(text.vector, mean, std, cutoff)
+        scale = text.weight / std
+        return Direction(
+            (text.vector * np.float32(scale) + text.evidence).astype(np.float32),
+            mean * scale,
+            1.0,
+            cutoff,
+        )
 
     def image(self, vector: Vector) -> Direction:
         """Pictures are more alike than a text and a picture, so they have a background and a

@@ -146,7 +146,7 @@ class Searcher:
         embedding = self._encoder.encode_text(text)
         wish.understood += embedding.understood
         wish.not_understood += embedding.not_understood
-        return None if embedding.vector is None else self._background.text(embedding.vector)
+        return None if embedding.vector is None else self._background.text(embedding)
 
     def _looks(self, pictures: tuple[Vector, ...]) -> Direction:
         """Example pictures together weigh as much as a text."""

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.embeddings.labels import sources
+from photocraft_local.embeddings.labels.detector import build_detector
 from photocraft_local.embeddings.labels.efficientnet import (
     LITE2,
     Pooling,
@@ -35,12 +36,14 @@ from photocraft_local.embeddings.labels.label_space import (
     read_background,
 )
 from photocraft_local.embeddings.labels.looks import PHRASES
+from photocraft_local.embeddings.labels.objects import class_numbers
 from photocraft_local.embeddings.labels.sentences import SentenceModel
+from photocraft_local.embeddings.labels.tensorflow_file import read_constants
 from photocraft_local.embeddings.labels.torch_file import read_state_dict
 from photocraft_local.errors import EncoderError
 from photocraft_local.storage.atomic import sync
 
-FORMAT = 2  # rises when the code that makes the files changes what they hold
+FORMAT = 3  # rises when the code that makes the files changes what they hold
 POOLING = Pooling(temperature=1.5, whole_share=0.5, region=2)
 _MANIFEST = "manifest.json"
 _BUILDING = ".labels-"
@@ -53,7 +56,7 @@ def fingerprint() -> str:
     digest = hashlib.sha256(f"{FORMAT}{POOLING}{PHRASES}".encode())
     for source in sources.ALL:
         digest.update(bytes.fromhex(source.sha256))
-    for name in ("scenes.tsv", "background.npz"):
+    for name in ("scenes.tsv", "objects.tsv", "background.npz"):
         digest.update(hashlib.sha256(data_bytes(name)).digest())
     return digest.hexdigest()
 
@@ -113,7 +116,7 @@ class Artefacts:
         except OSError as exc:
             raise EncoderError(
                 f"the embedded encoder cannot be written to {cache}: {exc}",
-                hint="free some space (60 MB), or set another folder with PHOTOCRAFT_CACHE",
+                hint="free some space (150 MB), or set another folder with PHOTOCRAFT_CACHE",
             ) from exc
         self._checked.clear()
 
@@ -144,6 +147,8 @@ def _locked(path: Path) -> Iterator[None]:
 def _write_all(folder: Path) -> None:
     weights = read_state_dict(sources.CLASSIFIER.checked())
     (folder / "classifier.onnx").write_bytes(build_model(LITE2, weights, POOLING))
+    detector = build_detector(read_constants(sources.DETECTOR.checked()), class_numbers())
+    (folder / "detector.onnx").write_bytes(detector)
     (folder / "lexicon.txt").write_text(" ".join(class_lexicon()), "utf-8")
     space = build_label_space(SentenceModel(), weights)
     np.savez(folder / "space.npz", **asdict(space))
@@ -155,4 +160,4 @@ def _write_all(folder: Path) -> None:
     sync(folder / _MANIFEST)
 
 
-_FILES = ("classifier.onnx", "lexicon.txt", "space.npz", "text.npz")
+_FILES = ("classifier.onnx", "detector.onnx", "lexicon.txt", "space.npz", "text.npz")

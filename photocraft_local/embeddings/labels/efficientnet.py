@@ -18,20 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from photocraft_local.embeddings.labels.graph import Graph, folded
 from photocraft_local.errors import EncoderError, MissingExtraError
 
-OPSET = 17
 STRIDE = 32  # picture pixels per cell of the feature map
-_NORM_EPSILON = 1e-3
 _MEAN, _SCALE = 127.0, 128.0  # the lite family's preprocessing: (pixel - 127) / 128
-_STAGES = (  # repeats, kernel, stride, output channels (before scaling)
-    (1, 3, 1, 16),
-    (2, 3, 2, 24),
-    (2, 5, 2, 40),
-    (3, 3, 2, 80),
-    (3, 5, 1, 112),
-    (4, 5, 2, 192),
-    (1, 3, 1, 320),
+_STAGES = (  # repeats, stride, output channels (before scaling)
+    (1, 1, 16),
+    (2, 2, 24),
+    (2, 2, 40),
+    (3, 2, 80),
+    (3, 1, 112),
+    (4, 2, 192),
+    (1, 1, 320),
 )
 
 
@@ -51,7 +50,6 @@ LITE2 = Variant("lite2", 1.1, 1.2, 260)
 @dataclass(frozen=True, slots=True)
 class _Block:
     name: str
-    kernel: int
     stride: int
     expands: bool
     keeps_shape: bool
@@ -67,89 +65,44 @@ def _channels(base: int, width: float) -> int:
 def _blocks(variant: Variant) -> list[_Block]:
     blocks: list[_Block] = []
     previous = 32
-    for stage, (repeats, kernel, stride, base) in enumerate(_STAGES):
+    for stage, (repeats, stride, base) in enumerate(_STAGES):
         fixed = stage in (0, len(_STAGES) - 1)
         count = repeats if fixed else math.ceil(repeats * variant.depth)
         channels = _channels(base, variant.width)
         for turn in range(count):
             step = stride if turn == 0 else 1
             keeps = step == 1 and previous == channels
-            blocks.append(_Block(f"_blocks.{len(blocks)}", kernel, step, stage > 0, keeps))
+            blocks.append(_Block(f"_blocks.{len(blocks)}", step, stage > 0, keeps))
             previous = channels
     return blocks
 
 
-class _Graph:
-    """Collects nodes and folded weights; ``value`` is the name of the newest tensor."""
+class _Graph(Graph):
+    """With the weights of the state dict."""
 
     def __init__(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__()
         self.weights = weights
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.value = "pixels"
 
-    def constant(self, name: str, array: NDArray[Any]) -> str:
-        from onnx import numpy_helper
-
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
-        return name
-
-    def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
-        self.value = output or f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [self.value], **attributes))
-        return self.value
-
-    def convolution(self, name: str, norm: str, *, kernel: int, stride: int, groups: int) -> None:
-        """Convolution and its batch norm as one node, padded like TensorFlow's SAME."""
-        weight, bias = _folded(self.weights, name, norm)
-        self.node(
-            "Conv",
-            self.value,
-            self.constant(f"{name}.w", weight),
-            self.constant(f"{name}.b", bias),
-            auto_pad="SAME_UPPER",
-            kernel_shape=[kernel, kernel],
-            strides=[stride, stride],
-            group=groups,
-        )
-
-    def relu6(self, output: str = "") -> None:
-        self.node("Clip", self.value, "zero", "six", output=output)
+    def normed(self, name: str, norm: str, *, stride: int = 1, depthwise: bool = False) -> None:
+        """Convolution and its batch norm as one node."""
+        weight = self.weights[f"{name}.weight"]
+        parts = ("weight", "bias", "running_mean", "running_var")
+        statistics = [self.weights[f"{norm}.{part}"] for part in parts]
+        groups = len(weight) if depthwise else 1
+        self.convolution(name, *folded(weight, *statistics), stride=stride, groups=groups)
 
     def block(self, block: _Block) -> None:
         entry = self.value
         if block.expands:
-            self.convolution(
-                f"{block.name}._expand_conv", f"{block.name}._bn0", kernel=1, stride=1, groups=1
-            )
+            self.normed(f"{block.name}._expand_conv", f"{block.name}._bn0")
             self.relu6()
         depthwise = f"{block.name}._depthwise_conv"
-        self.convolution(
-            depthwise,
-            f"{block.name}._bn1",
-            kernel=block.kernel,
-            stride=block.stride,
-            groups=len(self.weights[f"{depthwise}.weight"]),
-        )
+        self.normed(depthwise, f"{block.name}._bn1", stride=block.stride, depthwise=True)
         self.relu6()
-        self.convolution(
-            f"{block.name}._project_conv", f"{block.name}._bn2", kernel=1, stride=1, groups=1
-        )
+        self.normed(f"{block.name}._project_conv", f"{block.name}._bn2")
         if block.keeps_shape:
             self.node("Add", self.value, entry)
-
-
-def _folded(
-    weights: Mapping[str, NDArray[Any]], name: str, norm: str
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Weight and bias of ``norm(conv(x))`` as one convolution; float64 inside."""
-    gain, shift = weights[f"{norm}.weight"], weights[f"{norm}.bias"]
-    mean, variance = weights[f"{norm}.running_mean"], weights[f"{norm}.running_var"]
-    factor = gain.astype(np.float64) / np.sqrt(variance.astype(np.float64) + _NORM_EPSILON)
-    weight = weights[f"{name}.weight"] * factor[:, None, None, None]
-    return weight.astype(np.float32), (shift - mean * factor).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,48 +125,36 @@ def build_model(variant: Variant, weights: Mapping[str, NDArray[Any]], pooling: 
         EncoderError: the weights are not those of this variant.
     """
     try:
-        from onnx import TensorProto, checker, helper
-    except ImportError as exc:
-        raise MissingExtraError("onnx", "cpu", "converting the classifier") from exc
-    graph = _Graph(weights)
-    try:
+        graph = _Graph(weights)
         _fill(graph, variant)
         _pool(graph, pooling)
+        outputs: dict[str, list[Any]] = {
+            "map": ["n", 1280, "rows", "columns"],
+            "features": ["n", 1280],
+            "evidence": ["n", len(weights["_fc.bias"])],
+        }
+        return graph.serialised(f"efficientnet-{variant.name}", outputs)
+    except ImportError as exc:
+        raise MissingExtraError("onnx", "cpu", "converting the classifier") from exc
     except (KeyError, ValueError) as exc:
         raise EncoderError(
             f"the weights are not those of EfficientNet-{variant.name}: {exc}",
             hint="reinstall the package that ships them",
         ) from exc
-    pixels = helper.make_tensor_value_info("pixels", TensorProto.UINT8, ["n", "height", "width", 3])
-    shapes: dict[str, list[Any]] = {"map": ["n", 1280, "rows", "columns"], "features": ["n", 1280]}
-    shapes["evidence"] = ["n", len(weights["_fc.bias"])]
-    outputs = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-        for name, shape in shapes.items()
-    ]
-    name = f"efficientnet-{variant.name}"
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, name, [pixels], outputs, graph.constants),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=8,
-        producer_name="photocraft-local",
-    )
-    checker.check_model(model)
-    return bytes(model.SerializeToString())
 
 
 def _fill(graph: _Graph, variant: Variant) -> None:
-    for name, number in {"zero": 0, "six": 6, "mean": _MEAN, "scale": _SCALE}.items():
+    for name, number in {"mean": _MEAN, "scale": _SCALE}.items():
         graph.constant(name, np.array(number, np.float32))
     graph.node("Cast", "pixels", to=1)
     graph.node("Sub", graph.value, "mean")
     graph.node("Div", graph.value, "scale")
     graph.node("Transpose", graph.value, perm=[0, 3, 1, 2])
-    graph.convolution("_conv_stem", "_bn0", kernel=3, stride=2, groups=1)
+    graph.normed("_conv_stem", "_bn0", stride=2)
     graph.relu6()
     for block in _blocks(variant):
         graph.block(block)
-    graph.convolution("_conv_head", "_bn1", kernel=1, stride=1, groups=1)
+    graph.normed("_conv_head", "_bn1")
     graph.relu6(output="map")
 
 

@@ -1,4 +1,4 @@
-"""The embedded default: photos and English (or glossary) words in one 384-d space.
+"""The embedded default: photos and English (or glossary) words in one space.
 
 Owns how class evidence, features and the sentence model meet. Loads nothing until it is used;
 a text needs only the sentence model. It is label search with soft matching, not CLIP.
@@ -22,16 +22,34 @@ from photocraft_local.embeddings.encoder import (
     Vectors,
 )
 from photocraft_local.embeddings.labels.artefacts import Artefacts, fingerprint
-from photocraft_local.embeddings.labels.label_space import LabelSpace, Measures, unit
+from photocraft_local.embeddings.labels.label_space import (
+    DIM,
+    OBJECT_SCALE,
+    LabelSpace,
+    Measures,
+    unit,
+)
 from photocraft_local.embeddings.labels.looks import measure as looks_of
-from photocraft_local.embeddings.labels.picture import PREPROCESSING, SIDE, classifier_input
-from photocraft_local.embeddings.labels.sentences import DIM, SentenceModel
-from photocraft_local.embeddings.labels.words import QueryReader
+from photocraft_local.embeddings.labels.objects import Things, things_in
+from photocraft_local.embeddings.labels.picture import (
+    CLASSIFIER_SIDE,
+    DECODE_SIDE,
+    DETECTOR_SIDE,
+    PREPROCESSING,
+    network_input,
+)
+from photocraft_local.embeddings.labels.sentences import DIM as WORDS_DIM
+from photocraft_local.embeddings.labels.sentences import SentenceModel
+from photocraft_local.embeddings.labels.words import SILENT_WORDS, QueryReader
 from photocraft_local.embeddings.onnx_session import open_session
 
 ENCODER_ID = "labels"
 _LABEL_WORDS = 2
 _MEAN, _STD = 0.026, 0.112  # similarity of unrelated texts and photos
+# A query that names nothing but things: the detector decides, the words lean on it a little.
+_ALONE_GAIN, _ALONE_WEIGHT = 6.75, 0.3
+_BESIDE_GAIN, _BESIDE_CUTOFF = 4.0, 5.0  # things beside other words
+_MORE = 0.9  # of a thing's gain is asked for each further one
 _CUTOFF = 3.4  # the lowest at which 3 of 4 absent things stay unfound, on both halves
 
 
@@ -47,7 +65,7 @@ class LabelEncoder:
 
     @cached_property
     def spec(self) -> EncoderSpec:
-        return EncoderSpec(ENCODER_ID, fingerprint()[:16], PREPROCESSING, DIM, SIDE)
+        return EncoderSpec(ENCODER_ID, fingerprint()[:16], PREPROCESSING, DIM, DECODE_SIDE)
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -66,7 +84,7 @@ class LabelEncoder:
         return self._artefacts.prepare()
 
     def encode_images(self, images: Sequence[Pixels]) -> Vectors:
-        """Unit vectors (n, 384) of upright pictures of any sizes.
+        """Unit vectors (n, DIM) of upright pictures of any sizes.
 
         Raises:
             MissingExtraError: a package of the ``cpu`` extra is not installed.
@@ -78,12 +96,15 @@ class LabelEncoder:
 
     def measure(self, images: Sequence[Pixels]) -> Measures:
         """What is seen on each picture, before any words come in."""
-        pictures = [classifier_input(image) for image in images]
+        pictures = [network_input(image, CLASSIFIER_SIDE) for image in images]
         outputs = [self._classify(picture) for picture in pictures]
+        larger = (network_input(image, DETECTOR_SIDE) for image in images)
+        objects = [self._detector.run(["objects"], {"pixels": picture})[0] for picture in larger]
         return Measures(
             np.concatenate([evidence for evidence, _ in outputs]),
             np.concatenate([features for _, features in outputs]),
             np.stack([looks_of(picture[0]) for picture in pictures]),
+            np.concatenate(objects),
         )
 
     def _classify(self, picture: Pixels) -> tuple[Vectors, Vectors]:
@@ -96,12 +117,20 @@ class LabelEncoder:
         query = self._reader.read(text)
         if not query.english:
             return TextEmbedding(None, (), query.not_understood)
-        vector = unit(self._sentences.embed(_sentence(query.english)) - self._texts["mean"])
-        return TextEmbedding(vector, query.understood, query.not_understood)
+        words = unit(self._sentences.embed(_sentence(query.english)) - self._texts["mean"])
+        vector = np.concatenate([words, np.zeros(DIM - WORDS_DIM, np.float32)])
+        things = things_in(query.english, SILENT_WORDS)
+        if not things.named:
+            return TextEmbedding(vector, query.understood, query.not_understood)
+        return TextEmbedding(vector, query.understood, query.not_understood, **_evidence(things))
 
     @cached_property
     def _classifier(self) -> Any:
         return open_session(self._artefacts.path("classifier.onnx"), threads=self._threads)
+
+    @cached_property
+    def _detector(self) -> Any:
+        return open_session(self._artefacts.path("detector.onnx"), threads=self._threads)
 
     @cached_property
     def _space(self) -> LabelSpace:
@@ -119,6 +148,18 @@ class LabelEncoder:
     def _reader(self) -> QueryReader:
         lexicon = self._artefacts.path("lexicon.txt").read_text("utf-8")
         return QueryReader(self._sentences.rank, frozenset(lexicon.split()))
+
+
+def _evidence(things: Things) -> dict[str, Any]:
+    """What the detector adds to a query's score, as fields of TextEmbedding."""
+    gain, weight = (_ALONE_GAIN, _ALONE_WEIGHT) if things.alone else (_BESIDE_GAIN, 1.0)
+    evidence = np.zeros(DIM, np.float32)
+    for numbers in things.named:
+        for number in numbers:
+            evidence[WORDS_DIM + number] += gain / OBJECT_SCALE
+    more = len(things.named) - 1  # each further thing must be there too
+    cutoff = _CUTOFF if things.alone else _BESIDE_CUTOFF
+    return {"evidence": evidence, "weight": weight, "cutoff": cutoff + _MORE * gain * more}
 
 
 def _sentence(english: str) -> str:

@@ -22,10 +22,17 @@ from numpy.typing import NDArray
 from photocraft_local.embeddings.labels import sources
 from photocraft_local.embeddings.labels.efficientnet import expected_features
 from photocraft_local.embeddings.labels.looks import PHRASES
+from photocraft_local.embeddings.labels.sentences import DIM as WORDS_DIM
 from photocraft_local.embeddings.labels.sentences import SentenceModel
 from photocraft_local.errors import EncoderError
 
 NUM_CLASSES = 1000
+NUM_OBJECTS = 80
+DIM = WORDS_DIM + NUM_OBJECTS
+# Small, so that what is seen of things hardly turns the rest of the vector; a query weighs it.
+OBJECT_SCALE = 0.1
+# Logits between which the detector's word grows from nothing to all.
+_UNSEEN, _PLAIN = -3.0, 1.5
 _SCENE_WEIGHT = 0.5  # of the everyday words, beside 1 for name and 1 for description
 _RIDGE = 10.0
 _RIDGE_SHARE = 0.2
@@ -39,6 +46,7 @@ class Measures:
     evidence: NDArray[np.floating[Any]]  # (n, 1000) class probabilities
     features: NDArray[np.floating[Any]]  # (n, 1280) the classifier's mean features
     looks: NDArray[np.floating[Any]]  # (n, 17) weights of looks.PHRASES
+    objects: NDArray[np.floating[Any]]  # (n, 80) the detector's best logits of objects.py's things
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +60,21 @@ class LabelSpace:
     expected_features: NDArray[np.float32]  # (1280,)
 
     def vectors(self, photos: Measures) -> NDArray[np.float32]:
-        """Unit vectors (n, 384)."""
+        """Unit vectors (n, DIM): 384 numbers for words, then one for each thing."""
         by_class = unit(_product(photos.evidence, self.classes))
         by_feature = unit(_product(photos.features - self.expected_features, self.ridge))
         by_look = unit(_product(photos.looks, self.looks))
-        return unit(
+        words = unit(
             (1 - _RIDGE_SHARE) * by_class + _RIDGE_SHARE * by_feature + _LOOK_SHARE * by_look
         )
+        return unit(np.concatenate([words, OBJECT_SCALE * seen(photos.objects)], axis=1))
+
+
+def seen(logits: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """Detector logits → how plainly each thing is there, 0 to 1, linear between."""
+    share = (np.asarray(logits, np.float32) - _UNSEEN) / (_PLAIN - _UNSEEN)
+    plain: NDArray[np.float32] = np.clip(share, 0, 1)
+    return plain
 
 
 def read_scenes() -> dict[int, list[str]]:
@@ -84,7 +100,7 @@ def data_text(name: str) -> str:
 def read_background() -> Measures:
     """Measures of photos that have nothing to do with the person's, from data/background.npz."""
     with np.load(io.BytesIO(data_bytes("background.npz")), allow_pickle=False) as stored:
-        return Measures(stored["evidence"], stored["features"], stored["looks"])
+        return Measures(**{name: stored[name] for name in stored.files})
 
 
 def _numbers(text: str) -> list[int]:

