@@ -1,9 +1,10 @@
 """Events and trips: runs of photos without a long pause or jump, from time and place only.
 
 An event ends where the next photo comes ``event_gap_hours`` later or ``event_gap_km`` away. A
-trip is a run of events that ends with a pause of twelve such gaps, or where the person leaves
-home or comes back. Home is the quarter-degree cell with the most photographed days, if a
-quarter of all located days are there. An event's id is the smallest photo id in it, so it
+trip is a run of events that ends with a pause of twelve such gaps (of thirty, where both sides
+of it are far from home), or where the person leaves home or comes back. Home is the
+quarter-degree cell with the most photographed days, if a quarter of all located days are there,
+and they are ten or spread over two months. An event's id is the smallest photo id in it, so it
 stays the same when photos are added elsewhere.
 """
 
@@ -21,10 +22,14 @@ from photocraft_local.records import Event, address
 from photocraft_local.storage.database import Database, Row
 
 _TRIP_GAPS = 12  # pauses: 36 h at the default event gap of 3 h
+_AWAY_GAPS = 30  # 90 h: on a journey, some days without a photo are not a way home and back
 _HOME_GAPS = 10  # jumps: 50 km at the default event gap of 5 km
+HOME_KM = 50.0
 _PIECE = 1024  # rows written with one statement
 _HOME_CELL_DEGREES = 0.25
 _HOME_DAYS = 10
+_HOME_DAYS_SPREAD = 5  # enough where they are spread: a place that one comes back to
+_HOME_SPREAD = 60  # days from the first to the last of them
 _HOME_SHARE = 0.25
 
 Ints = NDArray[np.int64]
@@ -55,7 +60,8 @@ def segment(
     event_starts = (pause > gap_hours * 3600) | (np.nan_to_num(jump) > gap_km)
     away = _away(seconds, latitude, longitude, _HOME_GAPS * gap_km)
     crossed = away[1:] != away[:-1]
-    trip_starts = event_starts & ((pause > _TRIP_GAPS * gap_hours * 3600) | crossed)
+    longest = np.where(away[1:] & away[:-1], _AWAY_GAPS, _TRIP_GAPS) * gap_hours * 3600
+    trip_starts = event_starts & ((pause > longest) | crossed)
     return Segments(_numbered(event_starts), _numbered(trip_starts))
 
 
@@ -132,6 +138,15 @@ def _carried(values: Floats) -> Floats:
     return carried
 
 
+def away_from_home(seconds: Ints, latitude: Floats, longitude: Floats) -> NDArray[np.bool_] | None:
+    """Whether each photo, sorted by ``seconds``, was taken far from home; None if no home is
+    known. Positions as in ``segment``."""
+    latitude, longitude = _carried(latitude), _carried(longitude)
+    if _home(seconds, latitude, longitude) is None:
+        return None
+    return _away(seconds, latitude, longitude, HOME_KM)
+
+
 def _away(seconds: Ints, latitude: Floats, longitude: Floats, home_km: float) -> NDArray[np.bool_]:
     """Whether each photo was taken far from home; nowhere if there is no home."""
     home = _home(seconds, latitude, longitude)
@@ -150,7 +165,11 @@ def _home(seconds: Ints, latitude: Floats, longitude: Floats) -> tuple[float, fl
         return None
     places, counts = np.unique(visits[:, :2], axis=0, return_counts=True)
     best = int(np.argmax(counts))
-    if counts[best] < max(_HOME_DAYS, _HOME_SHARE * len(np.unique(visits[:, 2]))):
+    there = visits[(visits[:, :2] == places[best]).all(axis=1), 2]
+    spread = len(there) >= _HOME_DAYS_SPREAD and np.ptp(there) >= _HOME_SPREAD
+    if not spread and len(there) < _HOME_DAYS:
+        return None
+    if len(there) < _HOME_SHARE * len(np.unique(visits[:, 2])):
         return None
     here = (cells == places[best]).all(axis=1)
     return float(np.median(latitude[located][here])), float(np.median(longitude[located][here]))

@@ -1,140 +1,170 @@
-"""around: the photos near given ones in time, in place, or both."""
+"""around: the photos that stand to given ones in a relation of time, place, event or trip."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from photocraft_local.errors import UsageError
 from photocraft_local.places.distance import haversine_km
 from photocraft_local.records import Json, Observation, Photo
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.durations import FORMS, window
+from photocraft_local.tools.durations import FORMS
 from photocraft_local.tools.format import counted, kilometres, photo_row
 from photocraft_local.tools.photos import known_photos, photos_by_uid
 from photocraft_local.tools.ports import Arguments
+from photocraft_local.tools.relations import NO_ANCHOR, Relation, Standing, standing
 from photocraft_local.tools.saving import check_save_as, keep
-from photocraft_local.tools.scope import filtered, scope_of
+from photocraft_local.tools.scope import scope_of
+from photocraft_local.tools.units import UNITS
 
 if TYPE_CHECKING:
+    from photocraft_local.search.catalog import Catalog
     from photocraft_local.search.selection import Selection
 
 _SHOWN = 40
+_MOST_ANCHORS_TOLD = 20
+
+RELATION: dict[str, schema.Schema] = {
+    "unit": schema.choice(
+        "In the same calendar unit, event or trip as a given photo; with shift in another one.",
+        UNITS,
+    ),
+    "shift": schema.whole(
+        "Moves unit: 1 = the day (week, event …) after, -1 = the one before; default 0.",
+        -10_000,
+        10_000,
+    ),
+    "before": schema.words(f"How far back in time: {FORMS}.", longest=60),
+    "after": schema.words(f"How far ahead in time: {FORMS}.", longest=60),
+    "km": schema.number("Within so many kilometres.", 0.001, 20_100),
+    "which": schema.choice(
+        "Which of the given photos count: the first or the last in time, or each (default).",
+        ("each", "first", "last"),
+    ),
+    "apart": schema.choice(
+        "Leave out photos of the same day, month, year … as any given photo that counts: "
+        "km=0.5 with apart=year is 'at the same place in another year'.",
+        UNITS,
+    ),
+    "negate": schema.flag("true = the photos to which this is known not to apply."),
+}
 
 
 class Around:
     name = "around"
     description = (
-        "Find the photos taken near given ones: before and after say how far in time, km how "
-        "far in place; what is given must hold at once, for at least one of the given photos. "
-        "E.g. after='1h' = within the hour after; before='same day' = that calendar day; "
-        "after='next day'; km=0.5 alone = the same spot at any time. The given photos "
-        "themselves are left out unless include_given is true. Each result names the nearest "
-        "given photo, minutes and km from it. Only time and place are compared, not looks."
+        "Find the photos that stand to given ones (photos, or set: a saved set) in a relation: "
+        "unit and shift = on the same day, week, weekend, month, year, event or trip, or so many "
+        "after or before it; before and after = how far in time; km = how far in place. What is "
+        "given must hold at once, for at least one of the given photos. "
+        "E.g. unit='day' shift=1 = on the day after; after='1h' = within the hour after; "
+        "after='any time' = at any time after; unit='trip' = the whole trip; km=0.5 alone = the "
+        "same spot at any time. The given photos that count are left out unless include_given "
+        "is true. Each result names a given photo that it belongs to, minutes and km from it; "
+        "'given' lists those that count, and in how many events ('occasions') all of them lie. "
+        "Only time and place are compared, not looks."
     )
     parameters = schema.arguments(
-        "photos",
         photos=schema.uids("The photos to look around, at most 50.", most=50),
-        before=schema.words(f"How far back in time: {FORMS}.", longest=60),
-        after=schema.words(f"How far ahead in time: {FORMS}.", longest=60),
-        km=schema.number("Within so many kilometres.", 0.001, 20_000),
-        include_given=schema.flag("true = keep the given photos in the result."),
+        set=schema.set_name("A saved set to look around, instead of photos."),
+        **RELATION,
+        include_given=schema.flag("true = treat the given photos like all others."),
         where=schema.WHERE_BRIEF,
         within=schema.WITHIN,
         save_as=schema.SAVE_AS,
     )
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
-        _check(arguments, context)
-        given = known_photos(context, arguments["photos"])
-        usable = [photo for photo in given if _usable(photo, arguments)]
-        if not usable:
-            raise UsageError(
-                f"none of the {counted(len(given), 'given photo')} has the {_needed(arguments)} "
-                "that is needed to look around it",
-                hint="choose other photos; get_metadata tells what is known of one",
-            )
+        check_save_as(context, arguments)
+        own = bool(arguments.get("include_given"))
+        relation = Relation.of(arguments, own=own)
+        catalog = context.catalog
+        given = given_rows(context, arguments)
         scope = scope_of(context, arguments)
-        found = _near_any(context, arguments, usable)
-        if scope.selection is not None:
-            found = found & scope.selection
-        if not arguments.get("include_given"):
-            found = found - context.catalog.selection_of([photo.uid for photo in given])
-        uids = list(found.uids())
-        shown = photos_by_uid(context, uids[:_SHOWN])
+        found = standing(catalog, relation, given)
+        selection = _inside(catalog, found, scope.selection)
+        if not own and not relation.negate:
+            out = given if relation.which == "each" else found.used
+            selection = selection - catalog.selection_of(catalog.uids_at(out))
+        uids = selection.uids()
         data: dict[str, Json] = {
             "count": len(uids),
-            "photos": [photo_row(photo, **_relation(photo, usable)) for photo in shown],
+            "photos": _rows(context, uids[:_SHOWN], found),
+            "given": _given(context, found, given),
             **scope.facts,
         }
-        unusable = [photo.uid for photo in given if photo not in usable]
-        if unusable:
-            data["left_out"] = {"photos": unusable, "missing": _needed(arguments)}
-        brief = f"{counted(len(uids), 'photo')} around {counted(len(usable), 'photo')}"
+        if len(found.unusable):
+            missing = catalog.uids_at(found.unusable[:_MOST_ANCHORS_TOLD])
+            data["left_out"] = {"photos": missing, "missing": relation.needed}
+        brief = f"{counted(len(uids), 'photo')} around {counted(len(found.used), 'photo')}"
         brief += keep(context, self.name, arguments, uids, data)
         return Observation(self.name, data=data, brief=brief)
 
 
-def _check(arguments: Arguments, context: ToolContext) -> None:
-    if not any(key in arguments for key in ("before", "after", "km")):
+def given_rows(context: ToolContext, arguments: Arguments) -> NDArray[np.intp]:
+    """Catalog rows of the given photos. UsageError unless they come in one way and exist."""
+    if ("photos" in arguments) == ("set" in arguments):
         raise UsageError(
-            "before, after and km are all missing",
-            hint=f"give before or after as {FORMS}, or km, or several of them",
+            "give either photos or set, not both and not neither",
+            hint="they are the photos that the relation starts from",
         )
-    check_save_as(context, arguments)
+    if "photos" in arguments:
+        uids = [photo.uid for photo in known_photos(context, arguments["photos"])]
+        return context.catalog.rows_of(uids)
+    kept = context.sets.get(arguments["set"])
+    if not kept.uids:
+        raise UsageError(
+            f"the set {kept.name!r} is empty, so nothing is around it",
+            hint="loosen the call that made it: " + (kept.origin or "unknown"),
+        )
+    return context.catalog.rows_of(kept.uids)
 
 
-def _in_time(arguments: Arguments) -> bool:
-    return "before" in arguments or "after" in arguments
+def _inside(catalog: Catalog, found: Standing, scope: Selection | None) -> Selection:
+    selection = catalog.selection_of(catalog.uids_at(found.rows))
+    return selection if scope is None else selection & scope
 
 
-def _usable(photo: Photo, arguments: Arguments) -> bool:
-    timed = photo.taken is not None or not _in_time(arguments)
-    return timed and (photo.location is not None or "km" not in arguments)
+def _given(context: ToolContext, found: Standing, given: NDArray[np.intp]) -> dict[str, Json]:
+    """The given photos that count, and in how many events all of the given ones lie."""
+    catalog = context.catalog
+    events = catalog.columns.event[given]
+    shown = catalog.uids_at(found.used[:_MOST_ANCHORS_TOLD])
+    facts: dict[str, Json] = {
+        "count": len(found.used),
+        "photos": [photo_row(photo) for photo in photos_by_uid(context, shown)],
+        "occasions": len(np.unique(events[events >= 0])),
+    }
+    return facts
 
 
-def _needed(arguments: Arguments) -> str:
-    facts = ["time"] * _in_time(arguments) + ["place"] * ("km" in arguments)
-    return " and ".join(facts)
+def _rows(context: ToolContext, uids: list[str], found: Standing) -> list[dict[str, Json]]:
+    photos = photos_by_uid(context, uids)
+    rows = context.catalog.rows_of([photo.uid for photo in photos])
+    anchors = found.anchors[np.searchsorted(found.rows, rows)]
+    named = [uid_at(context, row) for row in anchors.tolist()]
+    by_uid = {
+        one.uid: one for one in photos_by_uid(context, list(dict.fromkeys(filter(None, named))))
+    }
+    return [
+        photo_row(photo, **(_relation(photo, by_uid[uid]) if uid in by_uid else {}))
+        for photo, uid in zip(photos, named, strict=True)
+    ]
 
 
-def _near_any(context: ToolContext, arguments: Arguments, anchors: Sequence[Photo]) -> Selection:
-    expressions = dict.fromkeys(_expression(photo, arguments) for photo in anchors)
-    parts = [filtered(context, expression) for expression in expressions]
-    found = parts[0]
-    for part in parts[1:]:
-        found = found | part
-    return found
+def uid_at(context: ToolContext, row: int) -> str:
+    """The UID of a catalog row, nothing for NO_ANCHOR."""
+    return "" if row == NO_ANCHOR else context.catalog.uids_at(np.array([row]))[0]
 
 
-def _expression(anchor: Photo, arguments: Arguments) -> str:
-    """The conditions around one photo in the filter language."""
-    conditions = []
-    if anchor.taken is not None and _in_time(arguments):
-        spans = [
-            window(arguments[side], anchor.taken.local, side)
-            for side in ("before", "after")
-            if side in arguments
-        ]
-        times = [f"(time >= '{_iso(s.start)}' and time < '{_iso(s.end)}')" for s in spans]
-        conditions.append("(" + " or ".join(times) + ")")
-    if anchor.location is not None and "km" in arguments:
-        point = f"{anchor.location.latitude:.7f},{anchor.location.longitude:.7f}"
-        conditions.append(f"near('{point}', {arguments['km']})")
-    return " and ".join(conditions)
-
-
-def _iso(moment: datetime) -> str:
-    return moment.replace(microsecond=0).isoformat()
-
-
-def _relation(photo: Photo, anchors: Sequence[Photo]) -> dict[str, Json]:
-    """The nearest anchor (in time, else in place), minutes after it and km from it."""
-    nearest = min(anchors, key=lambda anchor: _order(photo, anchor))
-    minutes, km = _minutes(photo, nearest), _km(photo, nearest)
-    facts: dict[str, Json] = {"near": nearest.uid}
+def _relation(photo: Photo, anchor: Photo) -> dict[str, Json]:
+    """The given photo, minutes after it and km from it."""
+    facts: dict[str, Json] = {"near": anchor.uid}
+    minutes, km = minutes_after(photo, anchor), km_from(photo, anchor)
     if minutes is not None:
         facts["minutes_after"] = round(minutes, 1)
     if km is not None:
@@ -142,21 +172,13 @@ def _relation(photo: Photo, anchors: Sequence[Photo]) -> dict[str, Json]:
     return facts
 
 
-def _order(photo: Photo, anchor: Photo) -> tuple[float, float]:
-    minutes, km = _minutes(photo, anchor), _km(photo, anchor)
-    return (
-        abs(minutes) if minutes is not None else float("inf"),
-        km if km is not None else float("inf"),
-    )
-
-
-def _minutes(photo: Photo, anchor: Photo) -> float | None:
+def minutes_after(photo: Photo, anchor: Photo) -> float | None:
     if photo.taken is None or anchor.taken is None:
         return None
     return (photo.taken.local - anchor.taken.local).total_seconds() / 60
 
 
-def _km(photo: Photo, anchor: Photo) -> float | None:
+def km_from(photo: Photo, anchor: Photo) -> float | None:
     here, there = photo.location, anchor.location
     if here is None or there is None:
         return None

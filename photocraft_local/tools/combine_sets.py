@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from photocraft_local.errors import UsageError
 from photocraft_local.records import Json, Observation
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, photo_row
-from photocraft_local.tools.photos import photos_by_uid
+from photocraft_local.tools.photos import known_photos, photos_by_uid
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.saving import check_save_as, keep
 from photocraft_local.tools.sets import PhotoSet
@@ -18,7 +19,8 @@ class CombineSets:
     name = "combine_sets"
     description = (
         "Combine saved sets into a new one: and = photos in every set, or = photos in any set, "
-        "minus = photos of the first set that are in none of the others. The order of the "
+        "minus = photos of the first set that are in none of the others. photos counts as one "
+        "more set behind them, e.g. to leave out those that you saw to be wrong. The order of the "
         "first set is kept. An empty result is saved too and says so."
     )
     parameters = schema.arguments(
@@ -27,14 +29,22 @@ class CombineSets:
         "save_as",
         op=schema.choice("How to combine.", ("and", "or", "minus")),
         sets=schema.many(
-            schema.set_name("A saved set."), "Names of saved sets, in order.", least=2, most=16
+            schema.set_name("A saved set."), "Names of saved sets, in order.", least=1, most=16
         ),
+        photos=schema.uids("Photos as one more set, behind the saved ones.", most=1000),
         save_as=schema.SAVE_AS,
     )
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
         check_save_as(context, arguments)
         sets = [context.sets.get(name) for name in arguments["sets"]]
+        if "photos" in arguments:
+            given = known_photos(context, arguments["photos"])
+            sets.append(PhotoSet("given photos", tuple(photo.uid for photo in given)))
+        if len(sets) < 2:
+            raise UsageError(
+                "one set alone cannot be combined", hint="name another one, or give photos"
+            )
         uids = _combined(arguments["op"], sets)
         data: dict[str, Json] = {
             "count": len(uids),

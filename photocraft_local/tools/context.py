@@ -17,8 +17,7 @@ from photocraft_local.tools.sets import PhotoSets
 if TYPE_CHECKING:
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.library.library import Library
-    from photocraft_local.places.gazetteer import Gazetteer
-    from photocraft_local.search.catalog import Catalog
+    from photocraft_local.search.catalog import Catalog, PlaceLookup
     from photocraft_local.search.searcher import Searcher
     from photocraft_local.settings import Settings
 
@@ -36,7 +35,7 @@ class ToolContext:
     catalog: Catalog
     searcher: Searcher
     encoder: Encoder
-    gazetteer: Gazetteer | None
+    gazetteer: PlaceLookup | None
     today: date
     settings: Settings
     memory: MemoryPort = field(default_factory=NoMemory)

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from photocraft_local.errors import TimeWordsError
 
 Side = Literal["before", "after"]
 
 _UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), timedelta(seconds=1)),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), timedelta(minutes=1)),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), timedelta(hours=1)),
     **dict.fromkeys(("d", "day", "days"), timedelta(days=1)),
@@ -22,34 +26,42 @@ _UNITS = {
 }
 _PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)")
 _LONGEST = timedelta(days=36_525)
-_DAY = timedelta(days=1)
-_SECOND = timedelta(seconds=1)
-FORMS = "'30m', '1h', '1h 30m', '2d', '1w', 'same day', 'next day' or 'previous day'"
+_DAY_SECONDS = 86_400
+_ENDLESS = 2**40  # seconds: longer than any calendar
+FORMS = "'30m', '1h', '1h 30m', '2d', '1w', 'same day', 'next day', 'previous day' or 'any time'"
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Half-open in effect: ``start <= time < end``."""
+    """``low <= time - origin < high`` in seconds, where the origin is the given instant or, for
+    whole days, its midnight."""
 
-    start: datetime
-    end: datetime
+    low: int
+    high: int
+    whole_days: bool = False
+
+    def origin(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        return seconds // _DAY_SECONDS * _DAY_SECONDS if self.whole_days else seconds
 
 
-def window(words: str, anchor: datetime, side: Side) -> Window:
-    """The stretch that ``words`` mean on one side of ``anchor``, to the second, ends included.
+def in_time(words: str, side: Side, *, own: bool) -> Window:
+    """The stretch that ``words`` mean on one side of an instant, its far end included; the
+    instant itself only if ``own``.
 
-    "same day", "next day" and "previous day" are whole calendar days. TimeWordsError for
-    other words, and for "next day" asked for before (or "previous day" after) the anchor.
+    "same day", "next day" and "previous day" are whole calendar days, "any time" has no end.
+    TimeWordsError for other words, and for "next day" asked for before (or "previous day"
+    after) the instant.
     """
-    shift = _calendar_shift(words, side)
-    if shift is not None:
-        midnight = _moved(datetime(anchor.year, anchor.month, anchor.day), shift)
-        return Window(midnight, _moved(midnight, _DAY))
-    length = duration(words)
-    instant = anchor.replace(microsecond=0)
+    days = _calendar_shift(words, side)
+    if days is not None:
+        return Window(days * _DAY_SECONDS, (days + 1) * _DAY_SECONDS, whole_days=True)
+    if " ".join(words.lower().split()) in ("any time", "anytime"):
+        length = _ENDLESS
+    else:
+        length = int(duration(words).total_seconds())
     if side == "before":
-        return Window(_moved(instant, -length), _moved(instant, _SECOND))
-    return Window(instant, _moved(instant, length + _SECOND))
+        return Window(-length, 1 if own else 0)
+    return Window(0 if own else 1, length + 1)
 
 
 def duration(words: str) -> timedelta:
@@ -67,19 +79,12 @@ def duration(words: str) -> timedelta:
     return length
 
 
-def _moved(moment: datetime, by: timedelta) -> datetime:
-    """``moment + by``, held inside the calendar."""
-    try:
-        return moment + by
-    except OverflowError:
-        return datetime.min if by < timedelta() else datetime.max
-
-
-def _calendar_shift(words: str, side: Side) -> timedelta | None:
+def _calendar_shift(words: str, side: Side) -> int | None:
+    """Days from the instant's own, if the words name a whole day."""
     text = " ".join(words.lower().replace("_", " ").replace("-", " ").split())
     if text == "same day":
-        return timedelta()
-    shifts = {"next day": _DAY, "previous day": -_DAY}
+        return 0
+    shifts = {"next day": 1, "previous day": -1}
     if text not in shifts:
         return None
     if (text == "next day") != (side == "after"):

@@ -1,8 +1,9 @@
 """One stated condition against given photos: what was checked, what each photo says, whether
 it holds.
 
-Time and filter conditions are decided exactly; a look by its calibrated score against the
-cut-off, or by what the model says it saw. Knows nothing of how an answer is accepted.
+Time, filter, relation, order and set conditions are decided exactly; a look by its calibrated
+score against the cut-off, or by what the model says it saw. Knows nothing of how an answer is
+accepted.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from photocraft_local.records import Evidence, Json, Photo
+from photocraft_local.tools import standings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import safe_text, score_value, time_text
+from photocraft_local.tools.looking import LOOKS, Look, looked
 from photocraft_local.tools.scope import filtered, when_expression
 
+CHECKS = ("when", "where", *standings.CHECKS, *LOOKS, "seen")
 _LONGEST = 300  # characters
 
 
@@ -26,7 +30,7 @@ class Claim:
 
     constraint: str
     anchors: tuple[str, ...]
-    checks: Mapping[str, Any]  # of when, where, text, not_text, seen
+    checks: Mapping[str, Any]  # some of CHECKS
 
 
 def check(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dict[str, list[Evidence]]:
@@ -47,7 +51,14 @@ def _parts(
         yield _passing(context, claim, expression, photos)
     if "where" in checks:
         yield _passing(context, claim, checks["where"], photos)
-    if "text" in checks or "not_text" in checks:
+    for name, decide in standings.CHECKS.items():
+        if name in checks:
+            verdicts = decide(context, checks[name], photos)
+            yield {
+                uid: _piece(claim, found.rule, found.value, found.met, anchors=found.anchors)
+                for uid, found in verdicts.items()
+            }
+    if any(key in checks for key in LOOKS):
         yield _looking(context, claim, photos)
     elif "seen" in checks:
         yield {
@@ -61,11 +72,9 @@ def _passing(
 ) -> dict[str, Evidence]:
     selection = filtered(context, expression)
     passing = set(selection.photo_ids().tolist())
+    rule, tell = selection.echo, _teller(expression)
     return {
-        photo.uid: _piece(
-            claim, selection.echo, _facts(photo, expression), photo.photo_id in passing
-        )
-        for photo in photos
+        photo.uid: _piece(claim, rule, tell(photo), photo.photo_id in passing) for photo in photos
     }
 
 
@@ -73,25 +82,20 @@ def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dic
     """By score; what the model saw outweighs it, since the encoder is the weaker judge."""
     if not photos:
         return {}
-    from photocraft_local.search.searcher import Query
-
-    text, unwanted = claim.checks.get("text", ""), tuple(claim.checks.get("not_text", ()))
-    result = context.searcher.search(
-        Query(
-            text=text,
-            not_text=unwanted,
-            selection=context.catalog.selection_of([photo.uid for photo in photos]),
-            top_k=len(photos),
-        )
-    )
-    scores = {hit.uid: hit.score for hit in result.hits}
+    wanted = {key: claim.checks[key] for key in LOOKS if key in claim.checks}
+    selection = context.catalog.selection_of([photo.uid for photo in photos])
+    result = looked(context, wanted, selection, top_k=len(photos))
+    unknown = "" if result.looks or result.understood else ", ".join(result.not_understood)
+    unwanted = tuple(wanted.get("not_text", ()))
+    limit = context.encoder.calibration.cutoff
     seen = claim.checks.get("seen", "")
-    unknown = "" if result.hits or result.understood else ", ".join(result.not_understood)
+    texts = list(result.cutoffs) if {"text", "any_text"} & set(wanted) else []
+    like = tuple(wanted.get("like", ()))
     return {
         photo.uid: _look_piece(
             claim,
-            _Look(text, unwanted, scores.get(photo.uid), result.cutoff, unknown),
-            context.encoder.calibration.cutoff,
+            _Look(texts, like, unwanted, result.looks.get(photo.uid), result.cutoff, unknown),
+            limit,
             seen,
         )
         for photo in photos
@@ -100,26 +104,41 @@ def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One photo's result: it matches from ``cutoff`` on; no score if it has no vector yet."""
+    """One photo's result; no look if it has no vector yet."""
 
-    text: str
+    texts: Sequence[str]
+    like: tuple[str, ...]
     unwanted: tuple[str, ...]
-    score: float | None
+    look: Look | None
     cutoff: float
     unknown: str  # the words, if the encoder knows none of them
 
     @property
     def met(self) -> bool:
-        return self.score is not None and self.score >= self.cutoff
+        return self.look is not None and self.look.fits
+
+    @property
+    def wanted(self) -> str:
+        """What is looked for, in words; empty if only something unwanted is named."""
+        if len(self.texts) > 1 and self.look is not None:
+            return f"{self.look.text!r} (of {_choice(self.texts)})"
+        parts = [_choice(self.texts)] if self.texts else []
+        parts += [", ".join(self.like)] if self.like else []
+        return " and ".join(parts)
 
 
-def _look_piece(claim: Claim, look: _Look, limit: float, seen: str) -> Evidence:
+def _choice(texts: Sequence[str]) -> str:
+    return " or ".join(map(repr, texts))
+
+
+def _look_piece(claim: Claim, found: _Look, limit: float, seen: str) -> Evidence:
     """``limit`` is the score from which on a text counts as seen. Where nothing is wanted, the
     search scores by how far a photo stays below it; told is the unwanted look's own score."""
-    unwanted = " or ".join(map(repr, look.unwanted))
-    score, threshold = look.score, look.cutoff
-    if look.text:
-        rule = f"looks like {look.text!r}"
+    unwanted = _choice(found.unwanted)
+    score = found.look.score if found.look else None
+    threshold = found.look.cutoff if found.look else found.cutoff
+    if found.wanted:
+        rule = f"looks like {found.wanted}"
         rule += f" and not like {unwanted}" if unwanted else ""
         rule += f": score {score_value(threshold)} or more"
     else:
@@ -128,9 +147,9 @@ def _look_piece(claim: Claim, look: _Look, limit: float, seen: str) -> Evidence:
         rule = f"does not look like {unwanted}: score below {score_value(threshold)}"
     rule += ", or seen in the picture" if seen else ""
     value = seen or _score_text(score)
-    if look.unknown and not seen:
-        value = f"no score, the encoder does not know: {look.unknown}"
-    return _piece(claim, rule, value, bool(seen) or look.met, score, threshold)
+    if found.unknown and not seen:
+        value = f"no score, the encoder does not know: {found.unknown}"
+    return _piece(claim, rule, value, bool(seen) or found.met, score, threshold)
 
 
 def _piece(
@@ -140,6 +159,7 @@ def _piece(
     met: bool,
     score: float | None = None,
     threshold: float | None = None,
+    anchors: tuple[str, ...] = (),
 ) -> Evidence:
     return Evidence(
         constraint=safe_text(claim.constraint, _LONGEST),
@@ -148,15 +168,16 @@ def _piece(
         met=met,
         score=None if score is None else score_value(score),
         threshold=None if threshold is None else score_value(threshold),
-        anchors=claim.anchors,
+        anchors=anchors or claim.anchors,
     )
 
 
-def _facts(photo: Photo, expression: str) -> str:
-    """What the photo says about the fields that the expression names."""
+def _teller(expression: str) -> Callable[[Photo], str]:
+    """What a photo says about the fields that the expression names."""
     named = _QUOTED.sub(" ", expression.casefold())
-    told = [tell(photo) for fields, tell in _TOLD if fields.search(named)]
-    return "; ".join(dict.fromkeys(told or [tell(photo) for _, tell in _TOLD]))
+    told = [tell for fields, tell in _TOLD if fields.search(named)]
+    tells = list(dict.fromkeys(told or [tell for _, tell in _TOLD]))
+    return lambda photo: "; ".join(dict.fromkeys(tell(photo) for tell in tells))
 
 
 def _time(photo: Photo) -> str:

@@ -75,6 +75,11 @@ def when_expression(context: ToolContext, words: str) -> tuple[str, str]:
     return when.to_expression(), safe_text(when.meaning, _LONGEST_ECHO)
 
 
+def saved(context: ToolContext, name: str) -> Selection:
+    """The photos of a saved set, possibly none. Raises UnknownSet."""
+    return context.catalog.selection_of(context.sets.get(name).uids, f"set {name}")
+
+
 def _within(context: ToolContext, name: str) -> Selection:
     kept = context.sets.get(name)
     if not kept.uids:
@@ -83,4 +88,4 @@ def _within(context: ToolContext, name: str) -> Selection:
             hint="leave within out to look in the whole library, or loosen the call that made "
             "the set: " + (kept.origin or "unknown"),
         )
-    return context.catalog.selection_of(kept.uids, f"set {name}")
+    return saved(context, name)

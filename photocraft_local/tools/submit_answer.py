@@ -11,28 +11,31 @@ from typing import Any
 
 from photocraft_local.errors import UsageError
 from photocraft_local.records import Answer, Evidence, Json, Observation, Photo
-from photocraft_local.tools import evidence, schema
+from photocraft_local.tools import evidence, schema, standings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, safe_text
-from photocraft_local.tools.photos import known_photos
+from photocraft_local.tools.photos import known_photos, photos_by_uid
 from photocraft_local.tools.ports import Arguments
+from photocraft_local.tools.search_photos import ANY_TEXT
 
 _MOST_LISTED = 20
-_CHECKS = ("when", "where", "text", "not_text", "seen")
-
 _CLAIM = schema.arguments(
     "constraint",
     constraint=schema.words("The condition in the question's own words.", longest=500),
     when=schema.WHEN_BRIEF,
     where=schema.WHERE_BRIEF,
     text=schema.words("What must be seen; checked by score against the cut-off."),
+    any_text=ANY_TEXT,
+    like=schema.uids("Must look like these pictures; checked by score.", most=8),
     not_text=schema.many(
         schema.words("One thing that must not be seen.", longest=200),
         "What must not be seen; checked by score.",
         most=8,
     ),
     seen=schema.words("What you saw in the pictures with your own eyes; outweighs the score."),
+    **standings.SCHEMAS,
     photos=schema.uids("Those photos of the answer that this is about; default: all.", most=1000),
+    about=schema.set_name("A saved set: this is about those photos of the answer that it holds."),
     anchors=schema.uids("Photos by which the condition was found, e.g. the birthday cake."),
 )
 
@@ -42,8 +45,9 @@ class SubmitAnswer:
     description = (
         "Give the answer and end. photos: exactly the photos that fulfil the question, no more "
         "and no fewer; an empty list if none does. Or set: a saved set. evidence: one entry "
-        "for each condition of the question with a check (when, where, text, not_text, seen) "
-        "that every photo must pass; it is verified now, and an answer that breaks a condition "
+        "for each condition of the question with a check (when, where, text, any_text, like, "
+        "not_text, seen, relation, order, in_sets, not_in_sets) that every photo, or every one "
+        "it is about, must pass; it is verified now, and an answer that breaks a condition "
         "is refused with the photos and values, so that you can mend it. text answers 'how "
         "many', 'when' or 'what does the sign say', or tells why there is no photo."
     )
@@ -53,7 +57,7 @@ class SubmitAnswer:
         set=schema.set_name("A saved set that is the answer, instead of photos."),
         text=schema.words("The answer in words.", longest=4000),
         evidence=schema.many(
-            _CLAIM, "Conditions of the question and how they are met.", least=0, most=32
+            _CLAIM, "Conditions of the question and how they are met.", least=0, most=64
         ),
         not_used=schema.many(
             schema.words("Words of the question, and why they had no effect.", longest=500),
@@ -113,13 +117,15 @@ def _answered(arguments: Arguments, context: ToolContext) -> list[Photo]:
             "give either photos or set, not both and not neither",
             hint="photos: [] says that no photo fulfils the question",
         )
-    uids = arguments["photos"] if "photos" in arguments else context.sets.get(arguments["set"]).uids
-    photos = known_photos(context, uids)
+    if "photos" in arguments:
+        photos = known_photos(context, arguments["photos"])
+    else:
+        photos = photos_by_uid(context, context.sets.get(arguments["set"]).uids)
     if photos and not arguments["evidence"]:
         raise UsageError(
             "an answer with photos needs evidence",
             hint="give one entry for each condition of the question, with when, where, text, "
-            "not_text or seen",
+            "not_text, relation or seen",
         )
     return photos
 
@@ -130,11 +136,11 @@ def _verified(
     """UID → evidence for all claims, in the order of the answer."""
     found: dict[str, list[Evidence]] = {photo.uid: [] for photo in photos}
     for claim in claims:
-        checks = {key: claim[key] for key in _CHECKS if key in claim}
+        checks = {key: claim[key] for key in evidence.CHECKS if key in claim}
         if not checks:
             raise UsageError(
                 f"the condition {safe_text(claim['constraint'])!r} comes without a check",
-                hint="add when, where, text, not_text or seen to it",
+                hint=f"add one of {', '.join(evidence.CHECKS)} to it",
             )
         anchors = tuple(photo.uid for photo in known_photos(context, claim.get("anchors", ())))
         concerned = _concerned(claim, context, photos)
@@ -145,6 +151,9 @@ def _verified(
 
 
 def _concerned(claim: Mapping[str, Any], context: ToolContext, photos: list[Photo]) -> list[Photo]:
+    if "about" in claim:
+        kept = set(context.sets.get(claim["about"]).uids)
+        return [photo for photo in photos if photo.uid in kept]
     if "photos" not in claim:
         return photos
     answered = {photo.uid for photo in photos}

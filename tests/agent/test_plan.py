@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,8 +11,9 @@ import pytest
 from photocraft_local.agent.planner import Planner
 from photocraft_local.agent.planner.conditions import Row
 from photocraft_local.agent.planner.draft import Unused
-from photocraft_local.agent.planner.moves import MAX_RECHECKED, Moves, Result, moves
-from photocraft_local.agent.planner.reading import Reading
+from photocraft_local.agent.planner.execute import Moves, Result, moves
+from photocraft_local.agent.planner.execute.moves import MAX_RECHECKED
+from photocraft_local.agent.planner.plan import Ask, Look, Plan, Wanted
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import ModelError, QuestionNotUnderstood
 from photocraft_local.places.areas import Area, PlaceMention
@@ -36,18 +37,19 @@ def listed(*uids: str, **more: Json) -> Result:
     return Result({"count": len(uids), "photos": [{"uid": uid} for uid in uids], **more})
 
 
-def drive(reading: Reading, *results: Result) -> tuple[list[ToolCall], Moves]:
-    plan = moves(reading)
-    calls = [next(plan).call]
-    calls += [plan.send(result).call for result in results]
-    return calls, plan
+def drive(plan: Plan | Wanted, *results: Result) -> tuple[list[ToolCall], Moves]:
+    going = moves(plan if isinstance(plan, Plan) else Plan(plan))
+    calls = [next(going).call]
+    calls += [going.send(result).call for result in results]
+    return calls, going
 
 
 def is_empty_answer(call: ToolCall) -> bool:
     return call.name == "submit_answer" and call.arguments["photos"] == []
 
 
-FULL = Reading(conditions=(Wide(),), look="dog", not_looks=("people",))
+DOG = Look(("dog",))
+FULL = Wanted(conditions=(Wide(),), looks=(DOG,), not_looks=("people",))
 
 
 def test_the_full_plan_filters_searches_leaves_out_checks_and_submits() -> None:
@@ -74,46 +76,54 @@ def test_the_full_plan_filters_searches_leaves_out_checks_and_submits() -> None:
 )
 def test_an_unwanted_look_that_left_out_nothing_is_said(candidates: int, told: str) -> None:
     kept = listed("a", "b", candidates=candidates)
-    calls, _ = drive(Reading(not_looks=("people",)), kept)
+    calls, _ = drive(Wanted(not_looks=("people",)), kept)
     text = calls[-1].arguments["text"]
     assert text == f"2 photos: does not look like 'people'. {told}".strip()
 
 
 def test_a_look_that_may_be_a_place_is_offered_as_one() -> None:
-    calls, _ = drive(Reading(look="siena", namesakes=("siena",)), listed())
+    calls, _ = drive(Plan(Wanted(looks=(Look(("siena",)),)), namesakes=("siena",)), listed())
     assert "'in Siena'" in calls[-1].arguments["text"]
 
 
 def test_a_photo_whose_metadata_contradicts_is_dropped() -> None:
     rows = [{"uid": "a", "camera": "Leica"}, {"uid": "b", "camera": "Canon"}]
-    calls, _ = drive(
-        Reading(conditions=(Wide(),)), listed("a", "b"), Result({"photos": rows, "count": 2})
+    calls, going = drive(
+        Wanted(conditions=(Wide(),)), listed("a", "b"), Result({"photos": rows, "count": 2})
     )
-    assert calls[-1].arguments["photos"] == ["a"]
+    assert (calls[-1].name, calls[-1].arguments["op"]) == ("combine_sets", "minus")
+    assert (calls[-1].arguments["sets"], calls[-1].arguments["photos"]) == (["fitting"], ["b"])
+    left = going.send(listed("a")).call
+    assert (left.name, left.arguments["set"]) == ("submit_answer", "checked")
 
 
 def test_a_photo_without_metadata_is_dropped() -> None:
-    calls, _ = drive(Reading(conditions=(Wide(),)), listed("a"), Result({"photos": [], "count": 0}))
+    calls, _ = drive(
+        Wanted(conditions=(Wide(),)), listed("a"), Result({"photos": [], "count": 0}), listed()
+    )
     assert is_empty_answer(calls[-1])
 
 
 def test_a_refused_answer_is_submitted_without_what_was_refused() -> None:
     refused = Result({"unmet_photos": ["b"]}, "not accepted")
-    calls, plan = drive(Reading(look="dog"), listed("a", "b"), refused)
-    assert calls[-1].arguments["photos"] == ["a"]
-    again = plan.send(Result({"unmet_photos": ["a"]}, "not accepted"))
-    assert is_empty_answer(again.call)
+    calls, going = drive(Wanted(looks=(DOG,)), listed("a", "b"), refused)
+    assert calls[-1].arguments["photos"] == ["b"]
+    again = going.send(listed("a")).call
+    assert (again.name, again.arguments["set"]) == ("submit_answer", "left_1_more")
+    assert again.arguments["text"].startswith("1 photo: ")
+    going.send(Result({"unmet_photos": ["a"]}, "not accepted"))
+    assert is_empty_answer(going.send(listed()).call)
 
 
 def test_a_refusal_that_names_no_photo_is_given_up_with_its_reason() -> None:
-    calls, _ = drive(Reading(look="dog"), listed("a"), Result({}, "the disk is on fire"))
+    calls, _ = drive(Wanted(looks=(DOG,)), listed("a"), Result({}, "the disk is on fire"))
     assert is_empty_answer(calls[-1])
     assert "the disk is on fire" in calls[-1].arguments["text"]
 
 
 def test_of_several_conditions_each_is_counted_when_nothing_meets_all() -> None:
-    reading = Reading(conditions=(Wide(), Wide("in Lisbon", 'place("Lisbon")', "")))
-    calls, _ = drive(reading, listed(), listed("a", "b"), listed())
+    wanted = Wanted(conditions=(Wide(), Wide("in Lisbon", 'place("Lisbon")', "")))
+    calls, _ = drive(wanted, listed(), listed("a", "b"), listed())
     assert [call.arguments.get("where") for call in calls[1:3]] == [
         'camera == "Leica"',
         'place("Lisbon")',
@@ -139,26 +149,27 @@ def test_nothing_found_is_said_with_the_reason(results: list[Result], told: str)
 
 def test_a_part_of_the_look_that_is_not_known_does_not_stop_the_search() -> None:
     calls, _ = drive(
-        Reading(look="dog xyzzy"), listed("a", understood=["dog"], not_understood=["xyzzy"])
+        Wanted(looks=(Look(("dog xyzzy",)),)),
+        listed("a", understood=["dog"], not_understood=["xyzzy"]),
     )
     assert calls[-1].arguments["set"] == "looks"
 
 
 def test_blocked_words_end_it_at_once_and_are_named() -> None:
     blocked = (Unused("the day after", "not followed yet"),)
-    calls, _ = drive(replace(FULL, blocked=blocked))
+    calls, _ = drive(Plan(FULL, blocked=blocked))
     assert is_empty_answer(calls[0])
     assert calls[0].arguments["not_used"] == ["the day after (not followed yet)"]
 
 
 def test_unused_words_are_named_with_the_answer() -> None:
-    reading = Reading(look="dog", unused=(Unused("three", "all that fit are given"),))
-    calls, _ = drive(reading, listed("a"))
+    wanted = Plan(Wanted(looks=(DOG,)), unused=(Unused("three", "all that fit are given"),))
+    calls, _ = drive(wanted, listed("a"))
     assert calls[-1].arguments["not_used"] == ["three (all that fit are given)"]
 
 
 def test_a_count_of_the_whole_library_needs_no_condition() -> None:
-    calls, _ = drive(Reading(count=True), Result({"count": 500, "photos": [{"uid": "a"}]}))
+    calls, _ = drive(Plan(ask=Ask("count")), Result({"count": 500, "photos": [{"uid": "a"}]}))
     assert calls[0] == ToolCall("filter_photos", {"save_as": "fitting"})
     assert calls[1].name == "submit_answer"
     assert calls[1].arguments["set"] == "fitting"
@@ -167,7 +178,7 @@ def test_a_count_of_the_whole_library_needs_no_condition() -> None:
 
 def test_the_recheck_goes_in_parts_and_leaves_large_sets_to_the_answer_check() -> None:
     uids = [f"p{n}" for n in range(60)]
-    plan = moves(Reading(conditions=(Wide(),), look="dog"))
+    plan = moves(Plan(Wanted(conditions=(Wide(),), looks=(DOG,))))
     next(plan)
     plan.send(listed(*uids))
     first = plan.send(listed(*uids)).call
@@ -177,7 +188,7 @@ def test_the_recheck_goes_in_parts_and_leaves_large_sets_to_the_answer_check() -
     assert second.arguments["photos"] == uids[50:]
 
     many = Result({"count": MAX_RECHECKED + 1, "photos": [{"uid": "p1"}]})
-    calls, _ = drive(Reading(conditions=(Wide(),)), many)
+    calls, _ = drive(Wanted(conditions=(Wide(),)), many)
     assert calls[-1].name == "submit_answer"
 
 

@@ -93,3 +93,17 @@ def test_events_are_read_with_span_cover_and_count_and_keep_their_ids(
     assert [event.count for event in after] == [1, 4, 1]
     columns = index.library.columns()
     assert columns.event_id.tolist() == [photo.event_id or -1 for photo in index.library.photos()]
+
+
+def test_a_home_is_known_by_coming_back_and_a_pause_on_a_journey_does_not_end_it() -> None:
+    home, kyoto = (52.5, 13.4), (35.0, 135.8)
+    at_home = [0, 20, 40, 60, 80]  # days
+    journey = [100, 103, 104]  # one pause of three days
+    trips = split(
+        [24.0 * day for day in [*at_home, *journey, 120]], [home] * 5 + [kyoto] * 3 + [home]
+    )[1]
+    assert len(set(trips[5:8])) == 1
+    assert trips[4] != trips[5]
+    assert trips[7] != trips[8]
+    few = split([24.0 * day for day in [*journey, 120]], [kyoto] * 3 + [home])[1]
+    assert few == [0, 1, 1, 2]  # no home is known: only pauses count

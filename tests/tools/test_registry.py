@@ -76,7 +76,7 @@ def test_bad_arguments_are_named(registry: Registry) -> None:
     error = malformed(registry, "search_photos", txt="dog", top_k=0)
     assert "'txt' is not an argument (did you mean 'text'?)" in error.message
     assert "top_k is 0, 1 to 200 is allowed" in error.message
-    assert "arguments of search_photos: exact, like" in error.hint
+    assert "arguments of search_photos: any_text, exact, like" in error.hint
     assert "uid is missing" in malformed(registry, "zoom_in", x=1).message
     assert "21 items, 1 to 20" in malformed(registry, "view_photos", photos=["p1"] * 21).message
     assert "top_k is 100000" in malformed(registry, "search_photos", text="a", top_k=10**5).message

@@ -1,0 +1,216 @@
+"""Where photos stand to given ones: in the same or a shifted calendar unit, event or trip, before
+or after them, near them. Decided exactly, for any number of photos at once.
+
+Times are wall clocks to the second. Knows the catalog's columns and nothing of how the given
+photos were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.errors import UsageError
+from photocraft_local.places.distance import EARTH_RADIUS_KM, haversine_km
+from photocraft_local.records import Json
+from photocraft_local.tools.durations import Window, in_time
+from photocraft_local.tools.units import NONE, UNITS, unit_keys, wanted_keys
+
+if TYPE_CHECKING:
+    from photocraft_local.search.catalog import Catalog
+
+Rows = NDArray[np.intp]
+
+NO_ANCHOR = -1
+_MOST_PAIRED = 500  # given photos, where several criteria must hold for the same one
+_MOST_POINTS = 20_000  # distinct positions to be near
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What must hold of a photo for at least one of the given ones, all at once for the same.
+
+    ``which`` of the given photos count. ``apart`` leaves out photos in a given one's own unit.
+    ``negate`` turns it round: photos for which it is known not to hold.
+    """
+
+    unit: str = ""
+    shift: int = 0
+    windows: tuple[Window, ...] = ()
+    km: float | None = None
+    which: str = "each"
+    apart: str = ""
+    negate: bool = False
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Json], *, own: bool) -> Relation:
+        """From a call's arguments; ``own``: the given photo's own instant is inside before and
+        after. Raises UsageError, TimeWordsError."""
+        sides = [side for side in ("before", "after") if side in arguments]
+        if not sides and not {"unit", "km"} & set(arguments):
+            raise UsageError(
+                "unit, before, after and km are all missing",
+                hint="give at least one of them: that is how the photos stand to the given ones",
+            )
+        if "shift" in arguments and "unit" not in arguments:
+            raise UsageError("shift needs a unit", hint=f"unit is one of {', '.join(UNITS)}")
+        return cls(
+            unit=arguments.get("unit", ""),
+            shift=arguments.get("shift", 0),
+            windows=tuple(in_time(arguments[side], side, own=own) for side in sides),  # type: ignore[arg-type]
+            km=arguments.get("km"),
+            which=arguments.get("which", "each"),
+            apart=arguments.get("apart", ""),
+            negate=arguments.get("negate", False),
+        )
+
+    @property
+    def needs_time(self) -> bool:
+        return bool(self.unit or self.windows)
+
+    @property
+    def needed(self) -> str:
+        """The facts without which a photo stands in no such relation."""
+        return " and ".join(["time"] * self.needs_time + ["place"] * (self.km is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """``rows`` stand in the relation, ascending; ``anchors`` are the row of one given photo for
+    each (NO_ANCHOR where the relation is turned round). ``used`` are the given photos that
+    count, ``unusable`` those that lack a needed fact."""
+
+    rows: Rows
+    anchors: Rows
+    used: Rows
+    unusable: Rows
+
+
+def standing(catalog: Catalog, relation: Relation, given: Rows) -> Standing:
+    """Raises UsageError if no given photo can be used, or if they are too many to compare."""
+    given = np.unique(given)
+    usable = given[_has_facts(catalog, relation)[given]]
+    if not len(usable):
+        raise UsageError(
+            f"none of the {len(given)} given photos has the {relation.needed} that is needed",
+            hint="choose other photos; get_metadata tells what is known of one",
+        )
+    used = _counted(catalog, relation.which, usable)
+    anchors = _joined(catalog, relation, used)
+    if relation.apart:
+        keys = unit_keys(catalog, relation.apart)
+        anchors[np.isin(keys, keys[used]) | (keys == NONE)] = NO_ANCHOR
+    unusable = np.setdiff1d(given, usable)
+    if relation.negate:
+        rows = np.flatnonzero(_has_facts(catalog, relation) & (anchors == NO_ANCHOR))
+        return Standing(rows, np.full(len(rows), NO_ANCHOR, np.intp), used, unusable)
+    rows = np.flatnonzero(anchors != NO_ANCHOR)
+    return Standing(rows, anchors[rows], used, unusable)
+
+
+def _has_facts(catalog: Catalog, relation: Relation) -> NDArray[np.bool_]:
+    columns = catalog.columns
+    known = np.ones(len(columns), np.bool_)
+    if relation.needs_time:
+        known[columns.num_dated :] = False
+    if relation.km is not None:
+        known &= columns.located
+    return known
+
+
+def _counted(catalog: Catalog, which: str, usable: Rows) -> Rows:
+    """The first or last in time, or all. Rows are in order of time, undated ones behind."""
+    if which == "each":
+        return usable
+    dated = usable[usable < catalog.columns.num_dated]
+    ranked = dated if len(dated) else usable
+    return ranked[:1] if which == "first" else ranked[-1:]
+
+
+def _joined(catalog: Catalog, relation: Relation, used: Rows) -> Rows:
+    """For each photo a given one to which all criteria hold, or NO_ANCHOR."""
+    criteria: list[Callable[[Rows], Rows]] = []
+    if relation.unit:
+        criteria.append(lambda rows: _in_unit(catalog, relation, rows))
+    if relation.windows:
+        criteria.append(lambda rows: _in_windows(catalog, relation.windows, rows))
+    if relation.km is not None:
+        criteria.append(lambda rows: _within_km(catalog, relation.km or 0.0, rows))
+    if len(criteria) == 1:
+        return criteria[0](used)
+    if len(used) > _MOST_PAIRED:
+        raise UsageError(
+            f"{len(used)} given photos are too many to compare in time and place at once",
+            hint=f"give at most {_MOST_PAIRED}, or which=first, or one of unit, before, after, km",
+        )
+    found = np.full(len(catalog), NO_ANCHOR, np.intp)
+    for row in used:
+        holds = [criterion(np.array([row])) != NO_ANCHOR for criterion in criteria]
+        found[reduce(np.logical_and, holds) & (found == NO_ANCHOR)] = row
+    return found
+
+
+def _in_unit(catalog: Catalog, relation: Relation, used: Rows) -> Rows:
+    wanted = wanted_keys(catalog, relation.unit, relation.shift, used)
+    known = wanted != NONE
+    keys, first = np.unique(wanted[known], return_index=True)
+    return _looked_up(unit_keys(catalog, relation.unit), keys, used[known][first])
+
+
+def _looked_up(values: NDArray[np.int64], keys: NDArray[np.int64], rows: Rows) -> Rows:
+    """For each value the row that belongs to the equal one of ``keys`` (sorted, distinct)."""
+    found = np.full(len(values), NO_ANCHOR, np.intp)
+    if not len(keys):
+        return found
+    at = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
+    same = (keys[at] == values) & (values != NONE)
+    found[same] = rows[at[same]]
+    return found
+
+
+def _in_windows(catalog: Catalog, windows: tuple[Window, ...], used: Rows) -> Rows:
+    """In any of the windows of any given photo; the nearest such photo is told."""
+    times = catalog.columns.times[: catalog.columns.num_dated]
+    found = np.full(len(catalog), NO_ANCHOR, np.intp)
+    for window in windows:
+        starts = window.origin(times[used])  # ascending, as the rows are
+        if window.low >= 0:  # the latest given photo that lies far enough back
+            at = np.searchsorted(starts, times - window.low, "right") - 1
+        else:  # the earliest that lies far enough ahead
+            at = np.searchsorted(starts, times - window.high, "right")
+        inside = (at >= 0) & (at < len(starts))
+        offsets = times - starts[np.clip(at, 0, len(starts) - 1)]
+        inside &= (offsets >= window.low) & (offsets < window.high)
+        dated = np.flatnonzero(inside)
+        new = dated[found[dated] == NO_ANCHOR]
+        found[new] = used[at[new]]
+    return found
+
+
+def _within_km(catalog: Catalog, km: float, used: Rows) -> Rows:
+    """Near any given photo; compared only with photos of about the same latitude."""
+    columns = catalog.columns
+    located = np.flatnonzero(columns.located)
+    located = located[np.argsort(columns.latitude[located], kind="stable")]
+    latitudes = columns.latitude[located]
+    points = np.stack([columns.latitude[used], columns.longitude[used]], axis=1)
+    points, first = np.unique(points, axis=0, return_index=True)
+    if len(points) > _MOST_POINTS:
+        raise UsageError(
+            f"the given photos are at {len(points)} places, too many to be near",
+            hint="choose fewer photos, or which=first",
+        )
+    found = np.full(len(catalog), NO_ANCHOR, np.intp)
+    band = np.degrees(km / EARTH_RADIUS_KM) + 1e-9
+    for (latitude, longitude), row in zip(points.tolist(), used[first].tolist(), strict=True):
+        low, high = np.searchsorted(latitudes, [latitude - band, latitude + band])
+        rows = located[low : int(high) + 1]
+        rows = rows[found[rows] == NO_ANCHOR]
+        away = haversine_km(latitude, longitude, columns.latitude[rows], columns.longitude[rows])
+        found[rows[away <= km]] = row
+    return found

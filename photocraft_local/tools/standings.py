@@ -1,0 +1,190 @@
+"""Checks of an answer against other photos: relations, places in an order, membership of sets.
+
+Each gives a verdict a photo, worked out anew from the catalog. Knows nothing of answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from photocraft_local.records import Json, Photo
+from photocraft_local.tools import schema
+from photocraft_local.tools.around import RELATION, given_rows, km_from, minutes_after, uid_at
+from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.filter_photos import OF_PLACE
+from photocraft_local.tools.format import kilometres, safe_text, time_text
+from photocraft_local.tools.ordering import ORDERS, Ordering
+from photocraft_local.tools.photos import photos_by_uid
+from photocraft_local.tools.relations import Relation, standing
+from photocraft_local.tools.scope import saved
+
+SCHEMAS: dict[str, schema.Schema] = {
+    "relation": {
+        **schema.arguments(
+            photos=schema.uids("The photos that it leans on.", most=50),
+            set=schema.set_name("A saved set that it leans on, instead of photos."),
+            **RELATION,
+            include_given=schema.flag("true = as in around: the given photos' own time counts."),
+        ),
+        "description": "How each photo must stand to others, with the arguments of around.",
+    },
+    "order": {
+        **schema.arguments(
+            "by",
+            "set",
+            "limit",
+            by=schema.choice("The order, as in filter_photos.", ORDERS),
+            of_place=OF_PLACE,
+            set=schema.set_name("The saved set that was chosen from."),
+            limit=schema.whole("Each photo must be among so many of the order.", 1, 100_000),
+        ),
+        "description": "Each photo must be among the foremost of a saved set.",
+    },
+    "in_sets": schema.many(
+        schema.set_name("A saved set."), "Each photo must be in one of these.", most=16
+    ),
+    "not_in_sets": schema.many(
+        schema.set_name("A saved set."), "Each photo must be in none of these.", most=16
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    rule: str
+    value: str
+    met: bool
+    anchors: tuple[str, ...] = ()
+
+
+Verdicts = dict[str, Verdict]  # by UID
+
+
+def _related(
+    context: ToolContext, arguments: Mapping[str, Json], photos: Sequence[Photo]
+) -> Verdicts:
+    own = bool(arguments.get("include_given"))
+    relation = Relation.of(arguments, own=own)
+    found = standing(context.catalog, relation, given_rows(context, arguments))
+    by_row = dict(zip(found.rows.tolist(), found.anchors.tolist(), strict=True))
+    rows = context.catalog.rows_of([photo.uid for photo in photos]).tolist()
+    named = {row: uid_at(context, by_row[row]) for row in rows if row in by_row}
+    uids = list(dict.fromkeys(uid for uid in named.values() if uid))
+    anchors = {photo.uid: photo for photo in photos_by_uid(context, uids)}
+    rule = f"{_in_words(arguments)} {_those(len(found.used), relation.which)}{_apart(relation)}"
+    rule = f"not {rule}" if relation.negate else rule
+    return {
+        photo.uid: Verdict(
+            rule,
+            _standing_of(photo, anchors.get(named.get(row, "")), relation),
+            row in by_row,
+            tuple(filter(None, [named.get(row)])),
+        )
+        for photo, row in zip(photos, rows, strict=True)
+    }
+
+
+def _in_words(arguments: Mapping[str, Json]) -> str:
+    """E.g. ``on the day after``, ``within 2h after``, ``within 0.5 km of``."""
+    parts = []
+    if "unit" in arguments:
+        unit, shift = arguments["unit"], arguments.get("shift", 0)
+        side = "after" if shift > 0 else "before"
+        number = f"{abs(shift)} {unit}s" if abs(shift) > 1 else f"the {unit}"
+        parts.append(f"{number} {side}" if shift else f"in the same {unit} as")
+    for side in ("before", "after"):
+        if side in arguments:
+            words = arguments[side]
+            parts.append(side if words == "any time" else f"within {words} {side}")
+    if "km" in arguments:
+        parts.append(f"within {arguments['km']:g} km of")
+    return " and ".join(parts)
+
+
+def _those(count: int, which: str) -> str:
+    if which != "each":
+        return f"the {which} of the given photos"
+    return "the given photo" if count == 1 else f"one of {count} given photos"
+
+
+def _apart(relation: Relation) -> str:
+    return f", in another {relation.apart}" if relation.apart else ""
+
+
+def _standing_of(photo: Photo, anchor: Photo | None, relation: Relation) -> str:
+    """The photo's own facts, and how far from the given one it is."""
+    parts = []
+    if relation.needs_time:
+        parts.append(time_text(photo.taken.local) if photo.taken else "no time")
+    if relation.unit in ("event", "trip"):
+        parts.append(f"event {photo.event_id}" if photo.event_id is not None else "no event")
+    if relation.km is not None and photo.location is None:
+        parts.append("no position")
+    if anchor is None:
+        return ", ".join(parts) or "farther away"
+    minutes, km = minutes_after(photo, anchor), km_from(photo, anchor)
+    if relation.needs_time and minutes is not None:
+        parts.append(f"{_length(minutes)} {anchor.uid}")
+    if relation.km is not None and km is not None:
+        parts.append(f"{kilometres(km)} km from {anchor.uid}")
+    return ", ".join(parts)
+
+
+def _length(minutes: float) -> str:
+    side = "before" if minutes < 0 else "after"
+    whole = round(abs(minutes))
+    if whole >= 2 * 1440:
+        return f"{whole / 1440:.0f} days {side}"
+    hours, rest = divmod(whole, 60)
+    return f"{hours} h {rest} min {side}" if hours else f"{rest} min {side}"
+
+
+def _ordered(
+    context: ToolContext, arguments: Mapping[str, Json], photos: Sequence[Photo]
+) -> Verdicts:
+    ordering = Ordering.of(context, arguments["by"], arguments.get("of_place", ""))
+    ranked = ordering.ranked(saved(context, arguments["set"]))
+    rank = {row: at for at, row in enumerate(ranked.tolist(), start=1)}
+    limit = arguments["limit"]
+    origin = f" from {safe_text(ordering.point.meaning)}" if ordering.point else ""
+    rule = f"among the {limit} foremost of {len(ranked)} by '{ordering.by}'{origin}"
+    rows = context.catalog.rows_of([photo.uid for photo in photos]).tolist()
+    return {
+        photo.uid: Verdict(
+            rule,
+            f"number {rank.get(row, 'none')}: {ordering.value(photo)}",
+            rank.get(row, limit + 1) <= limit,
+        )
+        for photo, row in zip(photos, rows, strict=True)
+    }
+
+
+def _in_any(context: ToolContext, names: Sequence[str], photos: Sequence[Photo]) -> Verdicts:
+    return _membership(context, names, photos, wanted=True)
+
+
+def _in_none(context: ToolContext, names: Sequence[str], photos: Sequence[Photo]) -> Verdicts:
+    return _membership(context, names, photos, wanted=False)
+
+
+def _membership(
+    context: ToolContext, names: Sequence[str], photos: Sequence[Photo], *, wanted: bool
+) -> Verdicts:
+    sets = {name: set(context.sets.get(name).uids) for name in names}
+    listed = " or ".join(f"{name} ({len(uids)} photos)" for name, uids in sets.items())
+    rule = f"in the set {listed}" if wanted else f"not in the set {listed}"
+    verdicts = {}
+    for photo in photos:
+        found = [name for name, uids in sets.items() if photo.uid in uids]
+        value = f"in {', '.join(found)}" if found else "in none of them"
+        verdicts[photo.uid] = Verdict(rule, value, bool(found) is wanted)
+    return verdicts
+
+
+CHECKS: dict[str, Callable[[ToolContext, Json, Sequence[Photo]], Verdicts]] = {
+    "relation": _related,
+    "order": _ordered,
+    "in_sets": _in_any,
+    "not_in_sets": _in_none,
+}

@@ -1,0 +1,105 @@
+"""Calendar days, weeks, weekends, months, years, events and trips as numbers in their order.
+
+So "the one after" is plus one. Weeks begin on Monday, a weekend is Saturday and Sunday. Knows
+the catalog's columns, nothing of relations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.library.events import away_from_home
+
+if TYPE_CHECKING:
+    from photocraft_local.search.catalog import Catalog
+
+Keys = NDArray[np.int64]
+
+UNITS = ("day", "week", "weekend", "month", "year", "event", "trip")
+NONE = int(np.iinfo(np.int64).min)  # the photo is in no such unit
+_DAY = 86_400
+
+
+def unit_keys(catalog: Catalog, unit: str) -> Keys:
+    """int64 (n,): the number of each photo's unit, NONE where it has none."""
+    if unit in ("event", "trip"):
+        return _ranks(catalog, unit)
+    columns = catalog.columns
+    keys = np.full(len(columns), NONE, np.int64)
+    times = columns.times[: columns.num_dated]
+    keys[: columns.num_dated] = _calendar(times, unit)
+    if unit == "weekend":
+        keys[: columns.num_dated][_weekday(times) < 5] = NONE
+    return keys
+
+
+def wanted_keys(catalog: Catalog, unit: str, shift: int, rows: NDArray[np.intp]) -> Keys:
+    """For each row the number of the unit that lies ``shift`` after its own; NONE if none does.
+
+    The weekend after a Wednesday is the next one, that before it the last. Of trips, only
+    journeys away from home count as the one before or after.
+    """
+    if unit == "trip" and shift:
+        return _journey(catalog, shift, rows)
+    if unit == "weekend":
+        times = catalog.columns.times[rows]
+        own = _calendar(times, unit)
+        ahead = (_weekday(times) < 5) & (shift > 0)
+        return np.asarray(own - ahead + shift, np.int64)
+    own = unit_keys(catalog, unit)[rows]
+    return np.where(own == NONE, NONE, own + shift)
+
+
+def _calendar(times: Keys, unit: str) -> Keys:
+    days = times // _DAY
+    if unit == "day":
+        return days
+    if unit in ("week", "weekend"):
+        return (days + 3) // 7  # 1970-01-01 was a Thursday
+    months: Keys = times.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)
+    return months if unit == "month" else months // 12
+
+
+def _weekday(times: Keys) -> Keys:
+    """Monday 0 … Sunday 6."""
+    return (times // _DAY + 3) % 7
+
+
+def _ranks(catalog: Catalog, unit: str) -> Keys:
+    """Events or trips numbered by their first photo."""
+    numbers = getattr(catalog.columns, unit)
+    ids, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    ranks = np.empty(len(ids), np.int64)
+    known = np.flatnonzero(ids >= 0)
+    ranks[known[np.argsort(first[known])]] = np.arange(len(known))
+    ranks[ids < 0] = NONE
+    return ranks[inverse.reshape(-1)]
+
+
+def _journey(catalog: Catalog, shift: int, rows: NDArray[np.intp]) -> Keys:
+    """The trip ``shift`` journeys after (before) each row's own."""
+    keys = unit_keys(catalog, "trip")
+    journeys = journey_keys(catalog)
+    own = keys[rows]
+    if shift > 0:
+        at = np.searchsorted(journeys, own, "right") + shift - 1
+    else:
+        at = np.searchsorted(journeys, own, "left") + shift
+    inside = (own != NONE) & (at >= 0) & (at < len(journeys))
+    wanted = np.full(len(rows), NONE, np.int64)
+    wanted[inside] = journeys[at[inside]]
+    return wanted
+
+
+def journey_keys(catalog: Catalog) -> Keys:
+    """Numbers of the trips that lead away from home, ascending; all if no home is known."""
+    columns = catalog.columns
+    num = columns.num_dated
+    keys = unit_keys(catalog, "trip")[:num]
+    away = away_from_home(columns.times[:num], columns.latitude[:num], columns.longitude[:num])
+    known = keys != NONE
+    trips = np.unique(keys[known])
+    return trips if away is None else np.unique(keys[known & away])
