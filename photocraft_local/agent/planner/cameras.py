@@ -33,13 +33,17 @@ _CAMERA = rf"(?P<name>{_ONE})"
 _ANY_CAMERA = rf"(?P<name>{_ONE}|{_BARE})"
 _ITSELF = r"(?: (?:camera|phone|smartphone|kamera|handy|appareil|cámara))?"
 _TAKEN = (
-    r"(?:taken|shot|made|captured|photographed|snapped|aufgenommen|fotografiert|prises?|tomadas?)"
+    r"(?:taken|took|shot|made|captured|photographed|snapped|aufgenommen|fotografiert|gemacht|prises?"
+    r"|faites?|tomadas?|hechas?)"
 )
-_OWNED = r"(?:(?:my|our|an?|the|meinem|meiner|mon|mi) )?(?:old |new |first )?"
-_WITH = r"(?:with|by|on|using|mit|avec|con)"
+_OWNED = (
+    r"(?:(?:my|our|an?|the|meine[mr]|unsere[mr]|de[mr]|einem|einer|mon|ma|notre|l'|un|une|le|la"
+    r"|mi|el|nuestra) ?)?(?:old |new |first |alten |vieux |vieille |vieja )?"
+)
+_WITH = r"(?:with|by|on|using|mit|vom|von|avec|con)"
 _PATTERNS = [
     re.compile(rf"\b{_TAKEN} {_WITH} {_OWNED}{_ANY_CAMERA}{_ITSELF}\b", re.I),
-    re.compile(rf"\b(?:with|on|from|using|by) (?:my|our) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
+    re.compile(rf"\b(?:with|on|from|using|by) (?:my|our|the) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
     re.compile(rf"(?<!of a )(?<!of an )(?<!of the )\b(?:my )?{_ANY_CAMERA} (?={PHOTO}\b)", re.I),
     re.compile(rf"\b{PHOTO} (?:from|with|by|on) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
 ]

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from photocraft_local.places.areas import Area
 from photocraft_local.places.distance import haversine_km
+from photocraft_local.places.phrase import PlaceSpot
 from photocraft_local.records import Json
 from photocraft_local.timelang import When
 
@@ -71,18 +72,27 @@ class TimeCondition:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One named place; ``areas`` are all that bear the name. ``km`` is a distance from it."""
+    """One named place; ``areas`` are all that bear the name. ``km`` is a distance from it.
+
+    ``how`` is what the place language made of the words ("north of", "between", the one area
+    that is meant); it decides where it is known."""
 
     name: str
     areas: tuple[Area, ...]
     km: float | None = None
+    how: PlaceSpot | None = None
 
     @property
     def where(self) -> str:
+        if self.how:
+            return self.how.to_expression()
         name = json.dumps(self.name, ensure_ascii=False)
         return f"place({name})" if self.km is None else f"near({name}, {self.km:g})"
 
     def holds(self, place: Row) -> bool:
+        if self.how:
+            address = str(place.get("address", ""))
+            return self.how.holds(place["latitude"], place["longitude"], address)
         return any(self._lies_in(area, place) for area in self.areas)
 
     def _lies_in(self, area: Area, place: Row) -> bool:

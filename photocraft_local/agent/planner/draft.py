@@ -49,6 +49,11 @@ class Draft:
     def is_free(self, start: int, end: int) -> bool:
         return not any(self._taken[start:end])
 
+    def first_free(self, start: int, end: int) -> int:
+        """Where the first unclaimed word of ``text[start:end]`` begins; ``end`` if none does."""
+        free = (at for at in range(start, end) if not self._taken[at])
+        return next((at for at in free if not self.text[at].isspace()), end)
+
     def matches(
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> Iterator[re.Match[str]]:

@@ -19,20 +19,15 @@ from photocraft_local.agent.planner.conditions import (
     TimeCondition,
 )
 from photocraft_local.agent.planner.draft import Draft, Unused
-from photocraft_local.places.areas import Area, PlaceMention
+from photocraft_local.places.phrase import PlaceSpot
+from photocraft_local.places.phrases import PlaceNames, find_places
 from photocraft_local.timelang import When, find_times
 
-NEAR_KM = 25.0  # "near" without a distance
-_KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 T = TypeVar("T")
 
 
-class Places(Protocol):
+class Places(PlaceNames, Protocol):
     """What the reading needs of the gazetteer."""
-
-    def find_in_text(self, text: str) -> list[PlaceMention]: ...
-
-    def find(self, name: str) -> list[Area]: ...
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]: ...
 
@@ -54,6 +49,7 @@ class Piece:
     start: int
     end: int
     condition: Condition
+    notes: tuple[str, ...] = ()  # how something doubtful was taken
 
 
 def claim_times(draft: Draft, today: date) -> list[TimeCondition]:
@@ -69,9 +65,10 @@ def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
 def time_pieces(draft: Draft, today: date) -> list[Piece]:
     """Raises TimeWordsError for a date that does not exist."""
     found = [
-        _claimed(draft, mention.start, mention.end, mention.when, negated=mention.negated)
+        _claimed(draft, start, mention.end, mention.when, negated=mention.negated)
         for mention in find_times(draft.text, today=today)
-        if draft.is_free(mention.start, mention.end)
+        if (start := draft.first_free(mention.start, mention.end)) < mention.end
+        and draft.is_free(start, mention.end)
     ]
     return [
         Piece(
@@ -86,50 +83,27 @@ def time_pieces(draft: Draft, today: date) -> list[Piece]:
 
 
 def place_pieces(draft: Draft, places: Places) -> list[Piece]:
-    """Blocks what is asked of a place but cannot be followed: directions, ways between."""
-    found = [
-        _claimed_spot(draft, mention)
-        for mention in places.find_in_text(draft.text)
-        if draft.is_free(mention.start, mention.end)
-    ]
-    groups = _grouped(draft, [item for item in found if item], _apart)
-    return [
-        Piece(
-            group[0].start,
-            group[-1].end,
-            PlaceCondition(
-                _words(draft, group), tuple(item.value for item in group), group[0].negated
-            ),
+    """Blocks what is asked of a place but cannot be followed."""
+    pieces = []
+    for phrase in find_places(draft.text, places):
+        start = draft.first_free(phrase.start, phrase.end)
+        if start == phrase.end or not draft.is_free(start, phrase.end):
+            continue
+        said = draft.claim(start, phrase.end).strip()
+        if phrase.problem:
+            reason = "; ".join(part for part in (phrase.problem, phrase.hint) if part)
+            draft.blocked.append(Unused(said, reason))
+            continue
+        spots = tuple(_spot(spot) for spot in phrase.spots)
+        pieces.append(
+            Piece(start, phrase.end, PlaceCondition(said, spots, phrase.negated), phrase.notes)
         )
-        for group in groups
-    ]
+    return pieces
 
 
-def _claimed_spot(draft: Draft, mention: PlaceMention) -> _Found[Spot] | None:
-    start, name = mention.start, mention.text
-    for pattern in (words.BETWEEN, words.DIRECTION):
-        if draft.before(start, pattern):
-            at = draft.claim_before(start, pattern)
-            said = draft.claim(at, mention.end)
-            draft.blocked.append(Unused(said, "ways and directions are not followed yet"))
-            return None
-    km, at = None, start
-    if within := draft.before(start, words.WITHIN):
-        unit = within["unit"].lower()
-        scale = next(km for mark, km in _KM_PER_UNIT.items() if unit.startswith(mark))
-        km, at = float(within["number"]) * scale, draft.claim_before(start, words.WITHIN)
-    elif draft.before(start, words.NEAR):
-        km, at = NEAR_KM, draft.claim_before(start, words.NEAR)
-    if km is not None and mention.areas[0].kind in ("country", "region"):
-        said = draft.claim(at, mention.end)
-        draft.blocked.append(Unused(said, "nearness is measured from a town; name one"))
-        return None
-    end = mention.end
-    if behind := words.TRIP_BEHIND.match(draft.text[end:]):
-        draft.claim(end, end + behind.end())
-        end += behind.end()
-    spot = Spot(name, mention.areas, None if km is None else max(km, 0.01))
-    return _claimed(draft, start, end, spot, lead=at)
+def _spot(spot: PlaceSpot) -> Spot:
+    km = spot.km if spot.relation in ("near", "within") else None
+    return Spot(spot.name, (spot.area, *spot.others), km, spot)
 
 
 def _claimed(
@@ -178,10 +152,3 @@ def _joint(draft: Draft, left: _Found[T], right: _Found[T]) -> str:
         if pattern.fullmatch(between) or (between and pattern.fullmatch(between.strip() + " ")):
             return name
     return ""
-
-
-def _apart(one: Spot, other: Spot) -> bool:
-    """Whether neither place can hold the other: two towns, two countries …"""
-    kinds = one.areas[0].kind, other.areas[0].kind
-    shared = {a.country_code for a in one.areas} & {a.country_code for a in other.areas}
-    return kinds[0] == kinds[1] or not shared

@@ -22,6 +22,8 @@ RelationKind = Literal[
     "place",  # within ``km`` of the anchor
     "before", "after", "around",  # of the anchor's time, at most ``within`` away if that is set
 ]  # fmt: skip
+Which = Literal["first", "last", "each"]
+Apart = Literal["", "day", "month", "year", "trip"]
 PickBy = Literal["first", "last", "north", "south", "east", "west", "nearest", "farthest", "best"]
 AskKind = Literal["photos", "count", "exists", "when", "where", "camera", "span", "distance"]
 
@@ -60,11 +62,11 @@ class Relation:
 
     kind: RelationKind
     anchor: Wanted
-    which: Literal["first", "last", "each"] = "each"
+    which: Which = "each"
     shift: int = 0
     within: timedelta | None = None
     km: float | None = None
-    apart: Literal["", "day", "month", "year", "trip"] = ""
+    apart: Apart = ""
     negated: bool = False
     words: str = ""
 

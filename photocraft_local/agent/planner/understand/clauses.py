@@ -16,9 +16,11 @@ from photocraft_local.agent.planner.conditions import (
     PlaceCondition,
     TimeCondition,
 )
-from photocraft_local.agent.planner.looks import claim_unwanted
+from photocraft_local.agent.planner.looks import claim_unwanted, phrase
+from photocraft_local.agent.planner.mentions import Piece
 from photocraft_local.agent.planner.plan import Look, Wanted
 from photocraft_local.agent.planner.understand.looking import looks_in
+from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _KINDS: list[type] = [TimeCondition, PlaceCondition, CameraCondition, FactCondition]
@@ -44,7 +46,9 @@ def _split(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
 
 def _chunk(sheet: Sheet, start: int, end: int) -> Wanted:
     conditions = tuple(piece.condition for piece in sheet.take(start, end))
-    return Wanted(looks=looks_in(sheet, start, end), conditions=conditions)
+    wanted = Wanted(looks=looks_in(sheet, start, end), conditions=conditions)
+    sheet.draft.claim(start, end)  # so that no stretch around it takes the looks as well
+    return wanted
 
 
 def _joined(chunks: Sequence[Wanted]) -> Wanted:
@@ -71,6 +75,40 @@ def _choice_of_looks(before: Sequence[Wanted], last: Wanted) -> Wanted:
     texts = [text for chunk in before for text in chunk.looks[0].texts]
     choice = Look(tuple(dict.fromkeys((*texts, *first_of_last.texts))))
     return replace(last, looks=(choice, *rest))
+
+
+def halves(sheet: Sheet, end: int) -> list[tuple[int, int]]:
+    """ "from A to B", "between A and B": the two stretches; one if there is no such joint."""
+    _split_spots(sheet)
+    for match in phrase_of("joints", "pair").finditer(sheet.draft.text):
+        if all(_has_words(sheet, *side) for side in _around(match.start(), end)):
+            sheet.draft.claim(match.start(), match.end())
+            return list(_around(match.start(), end))
+    return [(0, end)]
+
+
+def _around(at: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (0, at), (at, end)
+
+
+def _split_spots(sheet: Sheet) -> None:
+    """ "Lisbon and Porto" are no choice here."""
+    for piece in list(sheet.pieces):
+        condition = piece.condition
+        if isinstance(condition, PlaceCondition) and len(condition.spots) == 2:
+            sheet.pieces.remove(piece)
+            first, second = condition.spots
+            said = sheet.draft.text
+            cut = said.find(first.name, piece.start) + len(first.name)
+            one = PlaceCondition(first.name, (first,), condition.negated)
+            two = PlaceCondition(second.name, (second,), condition.negated)
+            sheet.pieces += [Piece(piece.start, cut, one), Piece(cut, piece.end, two)]
+
+
+def _has_words(sheet: Sheet, start: int, end: int) -> bool:
+    segments = sheet.draft.segments(start, end)
+    pieces = any(True for _ in sheet.within(start, end))
+    return pieces or any(phrase(sheet.draft.text[left:right]) for left, right in segments)
 
 
 def in_order(wanted: Wanted) -> Wanted:

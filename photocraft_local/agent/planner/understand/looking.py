@@ -1,15 +1,71 @@
-"""What is seen, from the words that nobody claimed."""
+"""What is seen, from the words that nobody claimed: one look, several that all hold, or a choice.
+
+"a dog and a cat, sunset" are three looks; "black and white cat" is one; in "the seaplane... an
+airplane" the second word explains the first.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from photocraft_local.agent.planner.looks import phrase
 from photocraft_local.agent.planner.plan import Look
+from photocraft_local.agent.planner.understand.phrases import phrase_of, table
 from photocraft_local.agent.planner.understand.sheet import Sheet
+
+_APART = re.compile(r"[,;:!?。，；：！？、]|\.(?=\s|$)|(?<=\s)[-–—](?=\s)")
+_RATHER = re.compile(r"\.{2,}|…|,? (?:i mean|or rather|that is|i\.e\.)(?= |,)", re.IGNORECASE)
+_MOST_WORDS = 3  # of a thing that "and" joins
 
 
 def looks_in(sheet: Sheet, start: int, end: int) -> tuple[Look, ...]:
     """The unclaimed words of ``text[start:end]``."""
+    rest = _unclaimed(sheet, start, end)
+    looks: list[Look] = []
+    for part in _APART.split(_RATHER.sub(" … ", rest)):
+        choices = [phrase(choice) for choice in part.split("…")]
+        known = tuple(dict.fromkeys(choice for choice in choices if choice))
+        if len(known) > 1:
+            looks.append(Look(known))
+        elif known:
+            looks += [Look((thing,)) for thing in _things(known[0])]
+    return tuple(dict.fromkeys(looks))
+
+
+def _unclaimed(sheet: Sheet, start: int, end: int) -> str:
     segments = sheet.draft.segments(start, end)
-    parts = [phrase(sheet.draft.text[left:right]) for left, right in segments]
-    text = " ".join(part for part in parts if part)
-    return (Look((text,)),) if text else ()
+    return " ".join(sheet.draft.text[left:right] for left, right in segments)
+
+
+def _things(text: str) -> list[str]:
+    """The things that "and" joins, if each can stand alone."""
+    joint = phrase_of("joints", "and")
+    if text.casefold() in _compounds():
+        return [text]
+    parts = [phrase(part) for part in joint.split(text)]
+    if len(parts) < 2 or not all(_is_thing(part) for part in parts):
+        return [text]
+    return parts
+
+
+def _is_thing(text: str) -> bool:
+    """Neither an adjective nor a whole scene."""
+    said = text.casefold().split()
+    if not 1 <= len(said) <= _MOST_WORDS or said[-1] in _adjectives():
+        return False
+    return not phrase_of("joints", "scene").search(f" {text} ")
+
+
+@lru_cache(maxsize=1)
+def _adjectives() -> frozenset[str]:
+    return frozenset(
+        word for key, words in table("joints") if key == "adjectives" for word in words.split("|")
+    )
+
+
+@lru_cache(maxsize=1)
+def _compounds() -> frozenset[str]:
+    return frozenset(
+        word for key, words in table("joints") if key == "compounds" for word in words.split("|")
+    )

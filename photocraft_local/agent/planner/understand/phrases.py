@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-_MACRO = re.compile(r"<(\w+)>")
+_MACRO = re.compile(r"(?<!\?P)<(\w+)>")
 _PACKAGE = "photocraft_local.agent.planner.understand"
 
 
@@ -28,14 +28,14 @@ def phrases(name: str) -> tuple[Phrase, ...]:
     """The rows of a table, in its order. The pattern ignores case."""
     return tuple(
         Phrase(tuple(cells), re.compile(_expanded(pattern), re.IGNORECASE))
-        for *cells, pattern in _rows(name)
+        for *cells, pattern in table(name)
     )
 
 
 @lru_cache(maxsize=64)
-def phrase_of(table: str, key: str) -> re.Pattern[str]:
+def phrase_of(name: str, key: str) -> re.Pattern[str]:
     """The rows of a table whose first cell is ``key``, as one pattern."""
-    found = [_expanded(pattern) for first, *_, pattern in _rows(table) if first == key]
+    found = [_expanded(pattern) for first, *_, pattern in table(name) if first == key]
     return re.compile("|".join(f"(?:{pattern})" for pattern in found), re.IGNORECASE)
 
 
@@ -48,12 +48,13 @@ def _expanded(pattern: str) -> str:
 @lru_cache(maxsize=1)
 def _macros() -> dict[str, str]:
     found: dict[str, list[str]] = {}
-    for name, pattern in _rows("macros"):
+    for name, pattern in table("macros"):
         found.setdefault(name, []).append(pattern)
     return {name: "|".join(patterns) for name, patterns in found.items()}
 
 
-def _rows(name: str) -> list[list[str]]:
+def table(name: str) -> list[list[str]]:
+    """The cells of each row."""
     text = files(_PACKAGE).joinpath(f"data/{name}.tsv").read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
     return [line.split("\t") for line in lines]

@@ -13,15 +13,19 @@ from datetime import date
 from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.cameras import claim_lone_camera, placed_cameras
 from photocraft_local.agent.planner.conditions import FactCondition
-from photocraft_local.agent.planner.draft import Draft, plain
+from photocraft_local.agent.planner.draft import Draft, Unused, plain
 from photocraft_local.agent.planner.mentions import Piece, Places, place_pieces, time_pieces
-from photocraft_local.agent.planner.plan import Plan, Wanted
-from photocraft_local.agent.planner.reading import _namesakes, _set_aside
+from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Plan, Relation, Wanted
+from photocraft_local.agent.planner.reading import _namesakes
 from photocraft_local.agent.planner.understand.asks import claim_ask
-from photocraft_local.agent.planner.understand.clauses import in_order, simple
+from photocraft_local.agent.planner.understand.clauses import halves, in_order
 from photocraft_local.agent.planner.understand.form import EXAMPLES, check_form
+from photocraft_local.agent.planner.understand.heads import Head, find_heads
 from photocraft_local.agent.planner.understand.phrases import phrase_of
+from photocraft_local.agent.planner.understand.pictures import mark_pictures
+from photocraft_local.agent.planner.understand.relating import described
 from photocraft_local.agent.planner.understand.sheet import Sheet
+from photocraft_local.agent.planner.understand.unusable import claim_unusable
 from photocraft_local.errors import QuestionNotUnderstood
 
 
@@ -38,14 +42,18 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     draft = sheet.draft
     everything = bool(words.ALL.match(text))
     draft.claim_all(phrase_of("fillers", "polite"))
+    heads = find_heads(sheet)
     ask = claim_ask(draft)
+    mark_pictures(sheet)
     draft.claim_all(words.MUCH)
     _find_pieces(sheet, today, places)
-    _set_aside(draft, places)
+    draft.claim_all(phrase_of("fillers", "relative"))
+    claim_unusable(sheet, places)
     sheet.pieces += [Piece(0, 0, camera) for camera in claim_lone_camera(draft)]
-    wanted = in_order(simple(sheet, 0, len(text)))
+    wanted, other = _sets(sheet, heads, ask)
     plan = Plan(
         wanted=wanted,
+        other=other,
         ask=ask,
         everything=everything,
         namesakes=_all_namesakes(wanted, places),
@@ -63,11 +71,39 @@ def _is_empty(plan: Plan) -> bool:
     return plan.wanted.is_empty and not asked
 
 
+def _sets(sheet: Sheet, heads: list[Head], ask: Ask) -> tuple[Wanted, Wanted | None]:
+    """The described set; both of them where a distance is asked for."""
+    end = len(sheet.draft.text)
+    parts = [(0, end)]
+    if ask.kind == "distance":
+        parts = halves(sheet, end)
+        if len(parts) < 2:
+            sheet.block(0, end, "two sets are needed, joined by 'and' or 'to'")
+    found = [in_order(described(sheet, heads, *bounds)) for bounds in parts]
+    for wanted in found:
+        _check_depth(sheet, wanted)
+    return found[0], found[1] if len(found) > 1 else None
+
+
+def _check_depth(sheet: Sheet, wanted: Wanted) -> None:
+    if wanted.depth() > MAX_CHAIN:
+        reason = f"more than {MAX_CHAIN} steps that lean on each other are not followed"
+        sheet.draft.blocked.append(Unused(_deepest(wanted), reason))
+
+
+def _deepest(wanted: Wanted) -> str:
+    """The heads of the longest chain, outermost first."""
+    relations = [*wanted.relations, *(r for part in wanted.parts() for r in part.relations)]
+    deepest: Relation | None = max(relations, key=lambda r: r.anchor.depth(), default=None)
+    return f"{deepest.words} {_deepest(deepest.anchor)}".strip() if deepest else ""
+
+
 def _find_pieces(sheet: Sheet, today: date, places: Places) -> None:
     draft = sheet.draft
     sheet.pieces += [Piece(*placed) for placed in placed_cameras(draft)]
     sheet.pieces += time_pieces(draft, today)
     sheet.pieces += place_pieces(draft, places)
+    sheet.notes += dict.fromkeys(note for piece in sheet.pieces for note in piece.notes)
     for pattern, where in words.FACTS.items():
         for match in draft.matches(pattern):
             said = draft.claim(match.start(), match.end()).strip()

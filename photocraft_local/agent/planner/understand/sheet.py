@@ -20,6 +20,8 @@ class Sheet:
     draft: Draft
     pictures: tuple[str, ...] = ()
     pieces: list[Piece] = field(default_factory=list)
+    likes: list[int] = field(default_factory=list)  # where the text speaks of the pictures
+    places_again: list[tuple[int, str]] = field(default_factory=list)  # "here before": where, words
     notes: list[str] = field(default_factory=list)
 
     def within(self, start: int, end: int) -> Iterator[Piece]:

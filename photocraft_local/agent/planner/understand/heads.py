@@ -1,0 +1,142 @@
+"""Words by which photos lean on others, with the stretch of text that describes those others.
+
+Times beside an event come from the time language; trips, events and places from ``heads.tsv``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import cast
+
+from photocraft_local.agent.planner.plan import RelationKind
+from photocraft_local.agent.planner.understand.phrases import Phrase, phrases
+from photocraft_local.agent.planner.understand.sheet import Sheet
+from photocraft_local.timelang import AnchoredTime, When, find_anchored
+
+_CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
+_COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5}
+_KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
+_UNITS = ("day", "week", "weekend", "month", "year")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """``text[start:end]`` leans on what ``text[anchor_start:anchor_end]`` describes; up to
+    ``stop`` its own words go on. ``hours`` narrows the photos to a part of the day."""
+
+    start: int
+    end: int
+    anchor_start: int
+    anchor_end: int
+    stop: int
+    kind: RelationKind
+    shift: int = 0
+    which: str = ""
+    within: timedelta | None = None
+    km: float | None = None
+    hours: When | None = None
+    apart: str = ""
+    is_meanwhile: bool = False  # at the time itself, whatever its length
+
+    @property
+    def first(self) -> int:
+        return min(self.start, self.anchor_start)
+
+    @property
+    def last(self) -> int:
+        return max(self.end, self.anchor_end, self.stop)
+
+
+def find_heads(sheet: Sheet) -> list[Head]:
+    """All heads, their words apart, in the text's order; their words are claimed."""
+    heads: list[Head] = []
+    for head in (*_of_places_and_trips(sheet), *_of_times(sheet)):
+        if sheet.draft.is_free(head.start, head.end):
+            sheet.draft.claim(head.start, head.end)
+            sheet.draft.claim(head.anchor_end, max(head.stop, head.anchor_end))
+            heads.append(head)
+    return _with_apart(sheet, sorted(heads, key=lambda head: head.start))
+
+
+def _with_apart(sheet: Sheet, heads: list[Head]) -> list[Head]:
+    """ "in another year" behind a head of a place."""
+    for phrase in phrases("apart"):
+        for match in list(sheet.draft.matches(phrase.pattern)):
+            placed = [head for head in heads if head.kind == "place" and head.start < match.start()]
+            if placed:
+                sheet.draft.claim(match.start(), match.end())
+                heads[heads.index(placed[-1])] = replace(placed[-1], apart=phrase.cells[0])
+            else:
+                sheet.block(match.start(), match.end(), "other than what, is not said")
+    return heads
+
+
+def _of_times(sheet: Sheet) -> Iterator[Head]:
+    for time in find_anchored(sheet.draft.text):
+        if head := _time_head(time):
+            yield head
+
+
+def _time_head(time: AnchoredTime) -> Head | None:
+    bounds = time.start, time.end, time.anchor_start, time.anchor_end, time.stop
+    if time.unit in _UNITS and time.side == "at":
+        kind = cast(RelationKind, time.unit)
+        return Head(*bounds, kind, time.shift, time.which, hours=time.hours)
+    if time.side in ("before", "until"):
+        which = time.which or ("last" if time.side == "until" else "first")
+        return Head(*bounds, "before", which=_of_many(time, which), within=time.within)
+    if time.side in ("after", "since"):
+        which = time.which or ("first" if time.side == "since" else "last")
+        return Head(*bounds, "after", which=_of_many(time, which), within=time.within)
+    if time.within is not None:
+        return Head(*bounds, "around", which=time.which, within=time.within)
+    return Head(*bounds, "event", which=time.which, is_meanwhile=True)
+
+
+def _of_many(time: AnchoredTime, which: str) -> str:
+    """ "within an hour after": of each photo; "after": once all of it is over."""
+    return time.which if time.within is not None else which
+
+
+def _of_places_and_trips(sheet: Sheet) -> Iterator[Head]:
+    for phrase in phrases("heads"):
+        for match in phrase.pattern.finditer(sheet.draft.text):
+            if _stands_alone(sheet.draft.text, match.start(), match.end()):
+                yield _table_head(sheet, phrase, match)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    return not (before.isalnum() or (behind.isalnum() and text[end - 1].isalnum()))
+
+
+def _table_head(sheet: Sheet, phrase: Phrase, match: re.Match[str]) -> Head:
+    kind, shift, which, km = phrase.cells
+    found = match.groupdict()
+    text = sheet.draft.text
+    end = match.end()
+    start = end + len(text[end:]) - len(text[end:].lstrip())
+    clause = _CLAUSE_END.search(text, start)
+    stop = max(clause.start() if clause else len(text), start)
+    count = found.get("count") or "1"
+    return Head(
+        match.start(),
+        end,
+        start,
+        stop,
+        stop,
+        cast(RelationKind, kind),
+        shift=int(shift) * (int(count) if count.isdigit() else _COUNTS[count.lower()]),
+        which=which,
+        km=_kilometres(found) if "km" in found else float(km) if km else None,
+    )
+
+
+def _kilometres(found: dict[str, str]) -> float:
+    unit = found["unit"].lower()
+    return float(found["km"]) * next(
+        size for mark, size in _KM_PER_UNIT.items() if unit.startswith(mark)
+    )
