@@ -33,6 +33,8 @@ from photocraft_local.errors import PhotocraftError
 from photocraft_local.settings import Settings, default_cache_path
 
 TODAY = date(2024, 3, 15)
+# What only the person can say: the middle of the spots "home" and "work" of life.tsv.
+NAMED = {"home": (38.7139, -9.1394), "work": (38.7335, -9.1450)}
 # Figure → the group of questions behind it, and the score that is averaged.
 FIGURES = {
     "em_easy_looks": ("easy_looks", "em"),
@@ -84,6 +86,8 @@ def main() -> None:
         )
         with PhotoSearch(settings, today=TODAY) as photos:
             summary = photos.index(album)
+            for name, point in NAMED.items():
+                photos.places.add(name, at=point)
             print(f"{summary.num_photos} photos indexed in {summary.seconds:.1f} s; {machine()}")
             photos.ask("photos from 2021")  # opens what every question needs
             started = time.process_time()

@@ -64,7 +64,7 @@ def _context(parts: Parts, memory: Memory, today: date) -> ToolContext:
         catalog=parts.catalog(),
         searcher=parts.searcher(),
         encoder=parts.encoder(),
-        gazetteer=parts.gazetteer(),
+        gazetteer=parts.atlas(),
         today=today,
         settings=parts.settings,
         memory=memory,
@@ -90,7 +90,7 @@ def _backbone(parts: Parts) -> ChatModel:
         )
     from photocraft_local.agent.planner import Planner
 
-    return Planner(parts.gazetteer())
+    return Planner(parts.atlas())
 
 
 def _answer(

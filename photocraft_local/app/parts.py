@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.lazy_places import LazyPlaces
 from photocraft_local.errors import LibraryNotFound, NoVectors
 from photocraft_local.settings import Settings
 
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from photocraft_local.embeddings.space import VectorSpace
     from photocraft_local.library.library import Library
     from photocraft_local.library.progress import Progress
+    from photocraft_local.places.atlas import Atlas
     from photocraft_local.places.gazetteer import Gazetteer
+    from photocraft_local.places.visited import Visited
     from photocraft_local.search.catalog import Catalog
     from photocraft_local.search.searcher import Searcher
 
@@ -33,6 +34,7 @@ class Parts:
         self._library: Library | None = None
         self._encoder: Encoder | None = None
         self._gazetteer: Gazetteer | None = None
+        self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None
         self._searcher: tuple[int, Searcher] | None = None
 
@@ -66,8 +68,21 @@ class Parts:
             self._gazetteer = Gazetteer.open(self.settings.cache, progress=self._prepare)
         return self._gazetteer
 
-    def places(self) -> LazyPlaces | None:
-        """The gazetteer, opened only if a place is asked for. None, with a note, if it could
+    def atlas(self) -> Atlas:
+        """The gazetteer, the person's own places and where the photos are, as the library is now.
+
+        Nothing is opened before it is asked for; then as ``gazetteer``.
+        """
+        generation = self.library().generation()
+        if self._atlas is None or self._atlas[0] != generation:
+            from photocraft_local.places.atlas import Atlas
+
+            named = self.library().named_places
+            self._atlas = (generation, Atlas(self.gazetteer, named.list, self._visited))
+        return self._atlas[1]
+
+    def places(self) -> Atlas | None:
+        """``atlas`` if names of places can be told. None, with a note, if the gazetteer could
         not be built."""
         from photocraft_local.places.build import gazetteer_path
         from photocraft_local.places.sources import absent_package
@@ -76,7 +91,23 @@ class Parts:
             note = f"no place names: {missing.message}; {missing.hint}"
             self.notes += [] if note in self.notes else [note]
             return None
-        return LazyPlaces(self.gazetteer)
+        return self.atlas()
+
+    def own_places(self) -> Atlas | None:
+        """``atlas`` where only the person's own names can be told; None if there are none."""
+        return self.atlas() if self.atlas().named else None
+
+    def _visited(self) -> Visited:
+        from photocraft_local.places.visited import Visited
+
+        columns = self.catalog().columns
+        names = [columns.words(field) for field in ("city", "region", "country")]
+        return Visited.of(
+            columns.latitude,
+            columns.longitude,
+            [name.codes for name in names],
+            [name.words for name in names],
+        )
 
     def _prepare(self, what: str, share: float) -> None:
         del what
@@ -122,6 +153,7 @@ class Parts:
             if part is not None:
                 part.close()
         self._library = self._gazetteer = self._catalog = self._searcher = None
+        self._atlas = None
 
     def _forget_memories(self, uid: str) -> None:
         from photocraft_local.memory.store import MemoryStore

@@ -29,6 +29,7 @@ from photocraft_local.records import Photo, Step
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
+    from photocraft_local.app.places import NamedPlaces
     from photocraft_local.library.progress import Progress
     from photocraft_local.memory.store import MemoryStore
 
@@ -145,6 +146,14 @@ class PhotoSearch:
         """Drop what is kept of photos whose files are gone."""
         dropped = self._parts.library().compact()
         return CompactReport(dropped.photos, dropped.vectors)
+
+    @property
+    def places(self) -> NamedPlaces:
+        """Places of the person's own: ``add("home", at=(38.7139, -9.1394))``, ``list()``,
+        ``remove("home")``. Questions and filters know them: ``place("home")``."""
+        from photocraft_local.app.places import NamedPlaces
+
+        return NamedPlaces(self._parts)
 
     @property
     def memory(self) -> MemoryStore:

@@ -68,7 +68,7 @@ def selected(parts: Parts, expressions: Mapping[str, str], today: date) -> Selec
     """
     if not expressions:
         return None
-    catalog, places = parts.catalog(), parts.places()
+    catalog, places = parts.catalog(), parts.places() or parts.own_places()
     if len(expressions) == 1:
         whole = next(iter(expressions.values()))
     else:

@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "list": "every photo with time, place and size",
     "status": "what the library holds, and every skipped file with its reason",
     "show": "all that is known of one photo",
+    "places": "your own names for places, like home: list, add, remove",
     "memory": "what earlier questions left behind: list, show, forget",
     "forget": "take one photo and all that was derived from it out of the library",
     "compact": "give back the space of photos that are gone",

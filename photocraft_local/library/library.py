@@ -19,6 +19,7 @@ from photocraft_local.library import compact, events, forget, status
 from photocraft_local.library.columns import LibraryColumns, read_columns
 from photocraft_local.library.crops import Box, Crop, CropStore
 from photocraft_local.library.folder import DATABASE, LOCK, SPACES, prepare_folder
+from photocraft_local.library.named_places import NamedPlaceStore
 from photocraft_local.library.names import FlagTable
 from photocraft_local.library.rows import PhotoReader
 from photocraft_local.library.schema import MIGRATIONS, PhotoState
@@ -45,6 +46,7 @@ class Library:
         self.forget_hooks: list[Callable[[forget.Forgotten], None]] = []
         """Called for each forgotten photo; must bear being called again after a crash."""
         self.crops = CropStore(database, path / "crops")
+        self.named_places = NamedPlaceStore(self)
         self._lock = WriteLock(path / LOCK)
         self._offline_roots = _offline_roots(database)
 

@@ -125,4 +125,16 @@ def _m0001_files_and_photos(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_m0001_files_and_photos,)
+def _m0002_named_places(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        """CREATE TABLE named_places (
+            key TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            latitude REAL NOT NULL,
+            longitude REAL NOT NULL,
+            radius_km REAL NOT NULL
+        ) STRICT, WITHOUT ROWID"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (_m0001_files_and_photos, _m0002_named_places)

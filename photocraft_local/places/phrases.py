@@ -38,7 +38,8 @@ def find_places(
     are; names are read and ranked by it.
     """
     known = visited if visited is not None else getattr(places, "visited", NOWHERE)
-    mentions = list(_narrowed(text, places.find_in_text(text), places))
+    read = getattr(places, "mentions", places.find_in_text)  # an atlas also knows what is wrong
+    mentions = list(_narrowed(text, read(text)))
     found: list[PlacePhrase] = []
     at = 0
     while at < len(mentions):
@@ -53,9 +54,7 @@ def find_places(
     return list(_joined(text, found))
 
 
-def _narrowed(
-    text: str, mentions: Sequence[PlaceMention], places: PlaceNames
-) -> Iterator[PlaceMention]:
+def _narrowed(text: str, mentions: Sequence[PlaceMention]) -> Iterator[PlaceMention]:
     """ "Paris in Texas" and "Tuscany's beach town Viareggio" name one place, not two."""
     rest = list(mentions)
     while rest:
@@ -74,7 +73,7 @@ def _narrowed(
 
 def _within(one: PlaceMention, whole: PlaceMention) -> tuple[Area, ...]:
     """The areas of ``one`` in the likeliest of ``whole``; none if both are the same place."""
-    outer = whole.areas[0] if whole.areas else None
+    outer = whole.areas[0] if whole.areas and not one.problem else None
     if outer is None or outer.is_round or outer in one.areas[:1]:
         return ()
     return tuple(area for area in one.areas if lies_in(area, outer))

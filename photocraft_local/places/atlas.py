@@ -1,0 +1,115 @@
+"""All that a library knows of places, as one object: the gazetteer, the person's own places, and
+where the photos are.
+
+Each part is opened on the first question that needs it: the person's own names never open the
+gazetteer. It is the ``Places`` of the planner and the look-up of the filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from photocraft_local.errors import PlaceNotFound
+from photocraft_local.places import personal
+from photocraft_local.places.areas import Area, PlaceMention
+from photocraft_local.places.distance import haversine_km
+from photocraft_local.places.keys import fold
+from photocraft_local.places.misspelt import find_misspelt
+from photocraft_local.places.named import NamedPlace
+from photocraft_local.places.phrase import PlacePhrase
+from photocraft_local.places.phrases import find_places
+from photocraft_local.places.visited import NOWHERE, Visited
+from photocraft_local.records import PlaceName
+
+if TYPE_CHECKING:
+    from photocraft_local.places.gazetteer import Gazetteer
+
+
+class Atlas:
+    """Names → areas with the person's own first; the likeliest by population and by visits."""
+
+    def __init__(
+        self,
+        opener: Callable[[], Gazetteer],
+        named: Callable[[], Sequence[NamedPlace]] = lambda: (),
+        visited: Callable[[], Visited] = lambda: NOWHERE,
+    ) -> None:
+        self._open = opener
+        self._named = named
+        self._visited = visited
+
+    @cached_property
+    def named(self) -> tuple[NamedPlace, ...]:
+        """The person's own places."""
+        return tuple(self._named())
+
+    @cached_property
+    def visited(self) -> Visited:
+        """Where the library's photos are."""
+        return self._visited()
+
+    # positions → names
+
+    def name(self, latitude: float, longitude: float) -> PlaceName | None:
+        return self._open().name(latitude, longitude)
+
+    def names(self, latitudes: npt.ArrayLike, longitudes: npt.ArrayLike) -> list[PlaceName | None]:
+        return self._open().names(latitudes, longitudes)
+
+    def named_at(self, latitude: float, longitude: float) -> tuple[str, ...]:
+        """The person's own names for a position, the smallest place first."""
+        held = [
+            place
+            for place in self.named
+            if haversine_km(place.latitude, place.longitude, latitude, longitude) <= place.radius_km
+        ]
+        return tuple(place.name for place in sorted(held, key=lambda place: place.radius_km))
+
+    # names → areas
+
+    def find(self, name: str, *, near_points: Any = None) -> list[Area]:
+        """Areas of that name, the likeliest first. ``near_points`` count only if it is not known
+        where the photos are. PlaceNotFound for "home" if the person has named no such place."""
+        if own := personal.place_called(name, self.named):
+            return [own.area()]
+        visited = self.visited or Visited.at(near_points)
+        found = self._open().found(name, visited)
+        if not found and (what := personal.kind_of(name)):
+            problem, hint = personal.missing(what)
+            raise PlaceNotFound(problem, hint=hint)
+        return found
+
+    def suggest(self, name: str, *, limit: int = 3) -> list[str]:
+        """Names spelt nearly like it: the person's own, then those of known places."""
+        key = fold(name)
+        own = [place.name for place in self.named if key and key in place.key]
+        return [*own, *self._open().suggest(name, limit=limit)][:limit]
+
+    def find_in_text(self, text: str) -> list[PlaceMention]:
+        """Places that a question names, none overlapping, each with its areas."""
+        return [mention for mention in self.mentions(text) if not mention.problem]
+
+    def find_places(self, text: str) -> list[PlacePhrase]:
+        """What a question says about places; see ``phrases.find_places``."""
+        return find_places(text, self, visited=self.visited)
+
+    def mentions(self, text: str) -> list[PlaceMention]:
+        """``find_in_text`` and, with a ``problem``, what is surely a place but not known."""
+        found = personal.find_named(text, self.named)
+        _add_free(found, self._open().mentioned(text, self.visited))
+        _add_free(found, find_misspelt(text, self.visited, self._known))
+        return sorted(found, key=lambda mention: mention.start)
+
+    def _known(self, name: str) -> list[Area]:
+        return self._open().found(name, self.visited)
+
+
+def _add_free(found: list[PlaceMention], more: Sequence[PlaceMention]) -> None:
+    """Add those that overlap nothing found before."""
+    for mention in more:
+        if all(mention.end <= other.start or other.end <= mention.start for other in found):
+            found.append(mention)

@@ -1,0 +1,53 @@
+"""How people say "at home" and "at work" in five languages, and what else may stand before a
+place of their own. Patterns only.
+
+Each pattern holds a group ``name``: the words that stand for the place.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CUE = (
+    r"\b(?:at|in|from|near|to|around|of|by|outside|visiting|back|leaving|bei|zu|zum|zur|von|vom|im|nach"
+    r"|nahe|chez|à|au|dans|depuis|près de|en|de|del|desde|cerca de)\s+"
+)
+CUE = re.compile(
+    rf"(?i)(?:{_CUE}(?:(?:the|my|our|der|dem|den|die|das|meine[rnm]?|unsere[rnm]?|la|le|l['’]|el|mi|mon"
+    r"|ma|notre|nuestr[ao])\s*)?|[在从到离去回])$"
+)
+BESIDE = re.compile(
+    r"(?i)^[ ,]+(?:(?:in|from|during|im|en)\s+)?(?:\d{4}\b|photos?\b|pics?\b|pictures?\b|fotos?\b)"
+)
+HOUSE = r"(?:\s+(?:house|place|home|flat|apartment|haus|wohnung))?"
+ARTICLES = re.compile(r"(?i)^(?:the|my|our|der|die|das|mein|meine|la|le|les|el|los|ma|mon|mi)\s+")
+
+HOME = re.compile(
+    rf"(?i){_CUE}(?P<name>(?:(?:my|our)\s+(?:own\s+)?)?home|(?:my|our)\s+(?:place|house|flat|apartment))\b"
+    r"(?!\s+(?:run|office|page|plate|game|team|made|cooked|town|depot|screen|theat|of|in)|-)"
+    r"|\b(?P<zuhause>zu ?hause|daheim|nach hause|bei (?:mir|uns)(?: zu hause| daheim)?)\b"
+    r"|\b(?P<maison>à la maison|chez (?:moi|nous))\b"
+    r"|\ben (?P<casa>(?:mi |nuestra )?casa)\b(?!\s+de\b)"
+    r"|(?<=[在从到离回])(?P<jia>(?:我|我们|咱们?)?家[里中]?)(?![人具庭乡电务长族])|(?P<wojia>我们?家[里中]?)"
+)
+WORK = re.compile(
+    r"(?i)\b(?:at|from|near|around|of)\s+(?P<name>(?:my\s+)?work(?:place)?|(?:the|my|our)\s+office)\b"
+    r"(?!\s*(?:bench|table|shop|out)|-)|\bin\s+(?P<office>(?:my|our)\s+office)\b"
+    r"|\b(?P<arbeit>bei der arbeit|auf (?:der )?arbeit|im büro|in der firma)\b"
+    r"|\b(?P<travail>au (?:travail|bureau|boulot))\b"
+    r"|\ben (?P<trabajo>el trabajo|(?:la|mi) oficina)\b"
+    r"|(?<=[在从到离])(?P<gongsi>公司|办公室|单位)|(?P<shangban>上班)"
+)
+SAID: dict[str, re.Pattern[str]] = {"home": HOME, "work": WORK}
+# Folded names under which a person may have stored those two.
+NAMES: dict[str, frozenset[str]] = {
+    "home": frozenset(
+        ("home", "my home", "our home", "my house", "our house", "my place", "our place", "zuhause",
+         "zu hause", "daheim", "maison", "a la maison", "chez moi", "chez nous", "casa", "mi casa",
+         "家", "我家", "我们家", "家里")
+    ),
+    "work": frozenset(
+        ("work", "my work", "office", "the office", "my office", "arbeit", "buro", "travail",
+         "bureau", "mon bureau", "trabajo", "oficina", "mi oficina", "公司", "办公室", "单位")
+    ),
+}  # fmt: skip
