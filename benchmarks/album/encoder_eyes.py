@@ -62,23 +62,24 @@ def _labels(rule: Mapping[str, Any]) -> Iterator[str]:
 
 
 class EncoderEyes:
-    """The life with the encoder's scores for its labels; every search is made once."""
+    """The life with the encoder's scores for its labels, from their cut-offs on; every search is
+    made once."""
 
     def __init__(
         self, photos: PhotoSearch, album: Path, life: Sequence[Moment], things: Sequence[str]
     ) -> None:
         self._life = life
         self._scores: dict[str, dict[str, float]] = {}
-        self._cutoff = 0.0
         for thing in things:
             try:
                 answer = photos.search(thing, top_k=len(life))
             except PhotocraftError:  # none of its words is known: nothing looks like it
                 self._scores[thing] = {}
                 continue
-            self._cutoff = answer.cutoff or 0.0
+            cutoff = answer.cutoff or 0.0  # each thing may have one of its own
             self._scores[thing] = {
-                relative(found.photo.paths[0], album): found.score or 0.0 for found in answer.photos
+                relative(found.photo.paths[0], album): (found.score or 0.0) - cutoff
+                for found in answer.photos
             }
 
     def cutoffs(self, question: Mapping[str, Any]) -> list[float]:
@@ -89,7 +90,7 @@ class EncoderEyes:
     def answer(self, question: Mapping[str, Any], cutoff: float | None = None) -> frozenset[str]:
         """The files that the question's rule gives. An absent thing is looked for in the whole
         album, which is harder than a question that also names a time or place."""
-        least = self._cutoff if cutoff is None else cutoff
+        least = 0.0 if cutoff is None else cutoff
         if question["kind"] == "absent":
             (thing,) = _things(question)
             return frozenset(name for name, s in self._scores[thing].items() if s >= least)
