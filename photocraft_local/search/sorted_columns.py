@@ -101,6 +101,11 @@ class SortedColumns:
         return self._dated(self.times[: self.num_dated] % _DAY // 3600)
 
     @cached_property
+    def clock(self) -> Numbers:
+        """Minutes of the day."""
+        return self._dated(self.times[: self.num_dated] % _DAY // 60)
+
+    @cached_property
     def weekday(self) -> Numbers:
         days = self.times[: self.num_dated] // _DAY
         return self._dated((days + 3) % 7)  # 1970-01-01 was a Thursday; Monday is 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from photocraft_local.timelang import anchored_chinese
+from photocraft_local.timelang.anchored_chinese import find as find_chinese
 from photocraft_local.timelang.anchored_time import SIZES, AnchoredTime, Side, Unit
 from photocraft_local.timelang.grammar import phrase
 from photocraft_local.timelang.heads import Fit, fits
@@ -32,7 +32,7 @@ def find_anchored(text: str) -> list[AnchoredTime]:
 
 def anchored_in(words: Words) -> list[AnchoredTime]:
     """``find_anchored`` of a text that is cut already."""
-    found = anchored_chinese.find(words.text)
+    found = find_chinese(words.text)
     if found:
         return found
     at = 0

@@ -6,11 +6,22 @@ Collects the rules of ``dates``, ``recurring`` and ``relative``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
-from photocraft_local.timelang import calendar, dates, numeric, recurring, relative
+from photocraft_local.timelang import (
+    calendar,
+    clocks,
+    dates,
+    feasts,
+    numeric,
+    portions,
+    recurring,
+    relative,
+    steps,
+)
 from photocraft_local.timelang.dates import period
-from photocraft_local.timelang.spans import Interval
+from photocraft_local.timelang.spans import Hours, Interval, merged_hours, span_of_day
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
@@ -19,6 +30,9 @@ Rule = Callable[[Words, int], Atom | None]
 _RULES: tuple[Rule, ...] = (
     numeric.numeric,
     dates.day,
+    feasts.holiday,
+    steps.step,
+    portions.portion,
     dates.month,
     recurring.season,
     dates.decade,
@@ -30,21 +44,68 @@ _RULES: tuple[Rule, ...] = (
     relative.rolling,
     relative.last,
     relative.this,
+    relative.coming,
     relative.chinese,
     recurring.weekday,
-    recurring.clock,
+    recurring.day_of_month,
+    clocks.clock,
     recurring.part_of_day,
 )
 
 
 def atom(words: Words, at: int) -> Atom | None:
     """The longest time at token ``at``; of equally long ones the first rule's."""
-    best = third(words, at)
-    for rule in _RULES:
-        found = rule(words, at)
-        if found and (best is None or found.end > best.end):
-            best = found
+    if at in words.atoms:
+        return words.atoms[at]
+    best = None
+    if words.may_begin(at):
+        for rule in (*_RECURSIVE, *_RULES):
+            found = rule(words, at)
+            if found and (best is None or found.end > best.end):
+                best = found
+        if best and (behind := words.match("aroundafter", best.end)):
+            best = _widened(behind[0], best)
+    words.atoms[at] = best
     return best
+
+
+def around(words: Words, at: int) -> Atom | None:
+    """ "around 6 pm", "about 2010", "gegen 8 Uhr", "vers le 3 mai 2021"."""
+    found = words.match("around", at)
+    inner = atom(words, found[0]) or atom(words, words.skip("lead", found[0])) if found else None
+    return _widened(inner.end, inner) if inner else None
+
+
+def _widened(end: int, inner: Atom) -> Atom:
+    """An hour either side of a full hour, half of one of another clock time; two days of a day,
+    half a month of a month, a year of a year. What is vague by itself stays as it is."""
+    when = inner.when
+    if inner.minutes:
+        spans = [_beside(minute) for minute in inner.minutes]
+        hours = merged_hours(tuple(span for one in spans for span in one))
+        notes = tuple(note for note in when.notes if "either side" not in note)
+        return replace(inner, end=end, when=When(hours=hours, notes=notes), minutes=())
+    if inner.kind == "period":
+        start, stop = when.intervals[0]
+        days = (stop - start).days
+        unit, count = ("day", 2) if days < 8 else ("day", 15) if days < 32 else ("year", 1)
+        if days > 366:
+            return replace(inner, end=end)
+        low, high = calendar.add(unit, start, -count), calendar.add(unit, stop, count)
+        said = f"{count} {unit}{'s' * (count > 1)}"
+        return period(end, (low, high), f"around: {said} on either side")
+    if inner.kind == "days" and len(when.year_days) == 1:
+        first, last = (datetime(2001, m, min(d, 28 if m == 2 else d)) for m, d in when.year_days[0])
+        first, last = first - 2 * calendar.DAY, last + 2 * calendar.DAY
+        span = ((first.month, first.day), (last.month, last.day))
+        notes = ("around: 2 days on either side",)
+        return Atom(end, When(year_days=(span,), notes=notes), "days", inner.sure)
+    return replace(inner, end=end)
+
+
+def _beside(minute: int) -> Hours:
+    width = 60 if minute % 60 == 0 else 30
+    return span_of_day(minute - width, minute + width)
 
 
 def third(words: Words, at: int) -> Atom | None:
@@ -89,3 +150,6 @@ def _third_of(interval: Interval, name: str) -> Interval:
     index = ("early", "middle", "late").index(name)
     low: datetime = calendar.add("month", start, step * index)
     return low, end if name == "late" else calendar.add("month", low, step)
+
+
+_RECURSIVE: tuple[Rule, ...] = (third, around)

@@ -1,6 +1,6 @@
 """Calendar arithmetic: units of time around a day, seasons, occurrences of what recurs.
 
-Knows no words. Weeks begin on Monday; seasons are whole months.
+Knows no words. Weeks begin on Monday unless said otherwise; seasons are whole months.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import calendar
 from datetime import datetime, timedelta
 
 from photocraft_local.errors import TimeWordsError
+from photocraft_local.timelang import holidays
 from photocraft_local.timelang.spans import Interval, MonthDay
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.wording import MONTHS
@@ -51,11 +52,11 @@ def year(number: int) -> Interval:
 _MONTHS_OF = {"month": 1, "year": 12, "decade": 120, "century": 1200}
 
 
-def start_of(unit: str, moment: datetime) -> datetime:
+def start_of(unit: str, moment: datetime, first_weekday: int = 0) -> datetime:
     """Midnight at which the day, week, month, year, decade or century began."""
     midnight = datetime(moment.year, moment.month, moment.day)
     if unit == "week":
-        return midnight - midnight.weekday() * DAY
+        return midnight - (midnight.weekday() - first_weekday) % 7 * DAY
     if unit == "month":
         return midnight.replace(day=1)
     if unit == "year":
@@ -83,9 +84,9 @@ def add(unit: str, moment: datetime, number: int) -> datetime:
         ) from exc
 
 
-def whole(unit: str, moment: datetime, offset: int = 0) -> Interval:
+def whole(unit: str, moment: datetime, offset: int = 0, first_weekday: int = 0) -> Interval:
     """The unit that holds ``moment``, moved by ``offset`` units."""
-    start = add(unit, start_of(unit, moment), offset)
+    start = add(unit, start_of(unit, moment, first_weekday), offset)
     return start, add(unit, start, 1)
 
 
@@ -124,6 +125,13 @@ def occurrence(when: When, of_year: int) -> Interval:
     if when.months:
         start = datetime(of_year, first_month(when.months), 1)
         return start, add("month", start, len(when.months))
+    if when.holidays:
+        found = holidays.in_year(when.holidays[0], of_year)
+        if not found:
+            raise TimeWordsError(
+                f"the date of {when.holidays[0]} {of_year} is not known", hint="name its date"
+            )
+        return found[0]
     first, last = when.year_days[0]
     start = _existing(of_year, first)
     end = _existing(of_year + (last < first), last) + DAY

@@ -74,14 +74,20 @@ def decade(words: Words, at: int) -> Atom | None:
     end, digits, sure = at + 1, "", True
     if token.shape == "decade":
         digits = re.findall(r"\d+", token.text)[0]
-        sure = len(digits) == 4 or token.text[0] in "'’" or words.key(at - 1) in _DECADE_BEFORE
+        sure = (
+            len(digits) == 4
+            or "年" in token.text
+            or token.text[0] in "'’"
+            or words.key(at - 1) in _DECADE_BEFORE
+        )
         if words.match("unit", end):
             end, sure = end + 1, True
     elif token.key in ("annees", "anos") and words.shape(end) == "number":
         digits = words.tokens[end].text
         end += 1
-    elif token.key in _DECADE_WORDS:
-        digits, sure = _DECADE_WORDS[token.key], words.key(at - 1) in _DECADE_BEFORE
+    elif found := words.match("decadeword", at):
+        digits, sure = found[1], words.key(at - 1) in _DECADE_BEFORE
+        end = words.skip("unit", found[0])
     if not digits or int(digits) % 10 or len(digits) not in (2, 4) or not sure:
         return None
     first = int(digits) if len(digits) == 4 else century(int(digits))
@@ -89,11 +95,6 @@ def decade(words: Words, at: int) -> Atom | None:
 
 
 _DECADE_BEFORE = {"the", "den", "die", "der"}
-_DECADE_WORDS = {
-    "twenties": "2020", "thirties": "1930", "forties": "1940", "fifties": "1950",
-    "sixties": "1960", "seventies": "1970", "eighties": "1980", "nineties": "1990",
-    "sechziger": "1960", "siebziger": "1970", "achtziger": "1980", "neunziger": "1990",
-}  # fmt: skip
 
 
 def month_number(words: Words, at: int) -> tuple[int, int, bool] | None:
@@ -142,7 +143,7 @@ def month(words: Words, at: int) -> Atom | None:
     if short is None:
         return None
     end, number = short
-    if with_year := _year_behind(words, end):
+    if with_year := year_behind(words, end):
         return period(with_year[0], calendar.month(with_year[1], number))
     named = month_number(words, at)
     if named is None:
@@ -151,7 +152,7 @@ def month(words: Words, at: int) -> Atom | None:
     return Atom(named[0], When(months=(number,)), "month", named[2])
 
 
-def _year_behind(words: Words, at: int) -> tuple[int, int] | None:
+def year_behind(words: Words, at: int) -> tuple[int, int] | None:
     """A year, perhaps after "of", "de" or a comma."""
     for start in (at, words.skip("join", at)):
         if found := year_number(words, start):
@@ -216,7 +217,7 @@ def _range_end(words: Words, at: int) -> tuple[int, int] | None:
 
 
 def _of_year(words: Words, end: int, month: int, first: int, last: int) -> Atom | None:
-    if with_year := _year_behind(words, end):
+    if with_year := year_behind(words, end):
         year = with_year[1]
         start, stop = calendar.day(year, month, first)[0], calendar.day(year, month, last)[1]
         return period(with_year[0], ordered(start, stop))

@@ -1,14 +1,17 @@
-"""A meaning in the search expression language: fields date, time, month, day, weekday, hour.
+"""A meaning in the search expression language: fields date, time, month, day, weekday, hour,
+clock, and holiday().
 
 Knows how a filter is written, not how it runs.
 """
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, time
 
 from photocraft_local.timelang.spans import (
     BEGIN,
+    DAY_MINUTES,
     END,
     Interval,
     MonthDay,
@@ -26,9 +29,11 @@ def expression_of(when: TimeFields) -> str:
     parts = [
         _any_of([_interval(interval) for interval in when.intervals]),
         _member("month", [str(month) for month in when.months]),
-        _any_of([_days(first, last) for first, last in when.year_days]),
+        _every_month(when.year_days) or _any_of([_days(*span) for span in when.year_days]),
         _member("weekday", [f'"{_WEEKDAYS[day]}"' for day in when.weekdays if day >= 0]),
         _any_of([_hours(low, high) for low, high in around_midnight(when.hours)]),
+        _any_of([f"holiday({json.dumps(name)})" for name in when.holidays]),
+        *(f"not ({expression_of(other)})" for other in when.without),
     ]
     if when.weekdays == (-1,) or when.hours == ((0, 0),):
         parts = [_NEVER]
@@ -82,11 +87,24 @@ def _days(first: MonthDay, last: MonthDay) -> str:
     return "(" + " or ".join(parts) + ")"
 
 
+def _every_month(spans: tuple[tuple[MonthDay, MonthDay], ...]) -> str:
+    """ "on the 25th": the same days of all months."""
+    days = {(first[1], last[1]) for first, last in spans}
+    if len(spans) != 12 or len(days) != 1 or any(a[0] != b[0] for a, b in spans):
+        return ""
+    return f"day == {spans[0][0][1]}" if spans[0][0] == spans[0][1] else ""
+
+
 def _hours(low: int, high: int) -> str:
-    if high == low + 1:
-        return f"hour == {low}"
+    """Minutes of the day; whole hours by the simpler field."""
+    if low % 60 or high % 60:
+        field, first, last = "clock", *(f'"{m // 60:02d}:{m % 60:02d}"' for m in (low, high))
+    else:
+        field, first, last = "hour", str(low // 60), str(high // 60)
+        if high == low + 60:
+            return f"hour == {first}"
     if low > high:
-        return f"(hour >= {low} or hour < {high})"
-    if high == 24:
-        return f"hour >= {low}"
-    return f"hour < {high}" if low == 0 else f"hour >= {low} and hour < {high}"
+        return f"({field} >= {first} or {field} < {last})"
+    if high == DAY_MINUTES:
+        return f"{field} >= {first}"
+    return f"{field} < {last}" if low == 0 else f"{field} >= {first} and {field} < {last}"

@@ -65,13 +65,19 @@ def _goes_with(left: When, right: When) -> bool:
     """Whether the two set different fields, so that both together narrow the time."""
     pairs = (
         (left.intervals, right.intervals),
-        (left.months or left.year_days, right.months or right.year_days),
+        (_of_year(left), _of_year(right)),
         (left.weekdays, right.weekdays),
         (left.hours, right.hours),
     )
     if any(a and b for a, b in pairs):
         return False
     return not (_precise(left) and right.hours) and not (_precise(right) and left.hours)
+
+
+def _of_year(when: When) -> bool:
+    """Whether it says which days of any year."""
+    one_of_each_month = len(when.year_days) == 12
+    return bool(when.months or when.holidays or (when.year_days and not one_of_each_month))
 
 
 def _precise(when: When) -> bool:

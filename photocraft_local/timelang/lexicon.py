@@ -1,4 +1,5 @@
-"""The words for time, read from ``data/words.tsv``: folded form → what it may mean.
+"""The words for time, read from ``data/words.tsv`` and the names of holidays: folded form →
+what it may mean.
 
 Owns spelling only; what the words do together is the grammar's.
 """
@@ -10,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 _TABLE = Path(__file__).parent / "data" / "words.tsv"
+_HOLIDAYS = Path(__file__).parent / "data" / "holidays.tsv"
 
 
 def fold(word: str) -> str:
@@ -31,7 +33,28 @@ def table() -> dict[str, dict[tuple[str, ...], str]]:
         kind, value, forms = line.split("\t")
         for form in forms.split("|"):
             kinds.setdefault(kind, {})[tuple(fold(form).split())] = value
+    for line in _HOLIDAYS.read_text("utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, _, _, forms = line.split("\t")
+            for form in forms.split("|"):
+                kind = "holiday?" if form[0] == "~" else "holiday"
+                kinds.setdefault(kind, {})[tuple(fold(form.lstrip("~")).split())] = name
     return kinds
+
+
+@lru_cache(maxsize=1)
+def by_first_word() -> dict[str, dict[str, tuple[tuple[tuple[str, ...], str], ...]]]:
+    """kind → first word → (form, value), the longest form first."""
+    index: dict[str, dict[str, tuple[tuple[tuple[str, ...], str], ...]]] = {}
+    for kind, forms in table().items():
+        firsts: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for form, value in forms.items():
+            firsts.setdefault(form[0], []).append((form, value))
+        index[kind] = {
+            first: tuple(sorted(same, key=lambda pair: -len(pair[0])))
+            for first, same in firsts.items()
+        }
+    return index
 
 
 @lru_cache(maxsize=1)

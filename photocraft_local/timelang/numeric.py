@@ -1,6 +1,6 @@
 """Dates in digits: ISO dates and date-times, "1.6.2021", "6/14/2021", "06/2021", "20210601".
 
-A rule as in ``dates``. What can be read in two orders is refused, never guessed.
+A rule as in ``dates``. What can be read in two orders means both days, and is noted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from photocraft_local.timelang import calendar
 from photocraft_local.timelang.calendar import FIRST_YEAR, LAST_YEAR
 from photocraft_local.timelang.dates import century, period
 from photocraft_local.timelang.spans import Interval
+from photocraft_local.timelang.when import When
+from photocraft_local.timelang.wording import day_in_words
 from photocraft_local.timelang.words import Atom, Words
 
 
@@ -34,6 +36,8 @@ def numeric(words: Words, at: int) -> Atom | None:
     if token.shape == "dmy":
         if not _like_a_date(token.text, numbers) or words.match("notyearbefore", at - 1):
             return None
+        if both := _either_order(at, token.text, numbers):
+            return both
         numbers = _day_first(token.text, numbers)
     if not FIRST_YEAR <= numbers[0] <= LAST_YEAR:
         return None
@@ -62,17 +66,25 @@ def _like_a_date(text: str, numbers: list[int]) -> bool:
     return 1 <= numbers[0] <= 31 and 1 <= numbers[1] <= 31 and min(numbers[:2]) <= 12
 
 
+def _either_order(at: int, text: str, numbers: list[int]) -> Atom | None:
+    """ "3/4/2021": both days, and a note that says so."""
+    first, second, year = numbers
+    if "." in text or first > 12 or second > 12 or first == second:
+        return None
+    year = century(year) if year < 100 else year
+    days = (calendar.day(year, second, first), calendar.day(year, first, second))
+    note = (
+        f"{text} can be read in either order, {day_in_words(days[0][0])} or "
+        f"{day_in_words(days[1][0])}; both are taken"
+    )
+    return Atom(at + 1, When(intervals=tuple(sorted(days)), notes=(note,)), "either")
+
+
 def _day_first(text: str, numbers: list[int]) -> list[int]:
     first, second, year = numbers
     if year < 100:
         year = century(year)
-    day_first = "." in text or first > 12 or first == second
-    month_first = second > 12 and not day_first
-    if not day_first and not month_first:
-        options = f"{year}-{second:02d}-{first:02d} or {year}-{first:02d}-{second:02d}"
-        raise TimeWordsError(
-            f"{text!r} can be a day and a month in either order", hint=f"write {options}"
-        )
+    day_first = "." in text or second <= 12
     return [year, second, first] if day_first else [year, first, second]
 
 

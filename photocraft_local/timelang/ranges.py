@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.dates import ordered
-from photocraft_local.timelang.spans import BEGIN, END, NIGHT
+from photocraft_local.timelang.spans import BEGIN, DAY_MINUTES, END, NIGHT, span_of_day
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom
 
-_NOON = ((11, 14),)
-_MIDNIGHT = ((0, 1), (23, 24))
-_RUNS = ("month", "days", "season")
+_NOON = ((11 * 60, 14 * 60),)
+_MIDNIGHT = ((0, 60), (23 * 60, DAY_MINUTES))
+_RUNS = ("month", "days", "season", "holiday")
 
 
 def joined(left: Atom, right: Atom) -> When | None:
@@ -62,34 +63,40 @@ def _recurring(left: Atom, right: Atom) -> When | None:
         count = (b.weekdays[0] - a.weekdays[0]) % 7 + 1
         return When(weekdays=tuple(sorted((a.weekdays[0] + i) % 7 for i in range(count))))
     if left.kind == "hours":
-        return _hours(hour_edge(a), hour_edge(b, end=True), a.notes + b.notes)
+        return _hours(hour_edge(left), hour_edge(right, end=True))
     return None
 
 
-def hour_edge(when: When, *, end: bool = False) -> int:
-    """The hour at which a clock time is, or a part of the day begins or ends."""
-    if when.hours == _NOON:
-        return 12
-    if when.hours == _MIDNIGHT:
-        return 24 if end else 0
-    if when.hours == NIGHT:
-        return 5 if end else 21
-    low, high = when.hours[0]
-    return high if end and high - low > 1 else low
+def hour_edge(side: Atom, *, end: bool = False) -> int:
+    """The minute of the day at which a clock time is, or a part of the day begins or ends."""
+    hours = side.when.hours
+    if side.minutes:
+        return side.minutes[-1 if end else 0] or (DAY_MINUTES if end else 0)
+    if hours == _NOON:
+        return 12 * 60
+    if hours == _MIDNIGHT:
+        return DAY_MINUTES if end else 0
+    if hours == NIGHT:
+        return hours[0][1] if end else hours[1][0]
+    return hours[0][1] if end else hours[0][0]
 
 
 def _hours(low: int, high: int, notes: tuple[str, ...] = ()) -> When | None:
     if low == high:
         return None
-    spans = ((low, high),) if low < high else ((0, high), (low, 24))
-    return When(hours=tuple(span for span in spans if span[0] < span[1]), notes=notes)
+    return When(hours=span_of_day(low, high), notes=notes)
 
 
 def one_sided(relation: str, side: Atom, today: datetime) -> When | None:
     """``relation`` is "before", "after", "since" or "until"; what recurs without a year is taken
     as its latest occurrence."""
     if side.kind == "hours":
-        return _hours_beside(relation, side.when)
+        return _hours_beside(relation, side)
+    if side.kind == "either" and len(side.when.intervals) > 1:
+        raise TimeWordsError(
+            f"{relation!r} needs one date: {'; '.join(side.when.notes)}",
+            hint="write the date like 2021-06-14",
+        )
     if side.kind == "period":
         start, end = side.when.intervals[0]
     elif side.kind in _RUNS or len(side.when.weekdays) == 1:
@@ -102,11 +109,18 @@ def one_sided(relation: str, side: Atom, today: datetime) -> When | None:
     return When(intervals=(bounds[relation],), notes=side.when.notes)
 
 
-def _hours_beside(relation: str, when: When) -> When | None:
-    low, high = hour_edge(when), hour_edge(when, end=True)
+def _hours_beside(relation: str, side: Atom) -> When | None:
+    """Of a time that may be in the morning or in the evening, before the one in the morning and
+    after the one in the evening."""
+    low, high = hour_edge(side), hour_edge(side, end=True)
+    notes: tuple[str, ...] = ()
+    if len(side.minutes) > 1:
+        early = relation in ("before", "until")
+        low = high = side.minutes[0 if early else -1]
+        notes = (f"taken as {low // 60:02d}:{low % 60:02d}",)
     if relation in ("before", "until"):
         edge = low if relation == "before" else high
-        return _hours(0, edge, when.notes) if edge < 24 else None
-    if when.hours == _MIDNIGHT:
-        return _hours(0, 5)
-    return _hours(low if relation == "since" else high, 24, when.notes)
+        return _hours(0, edge, notes) if 0 < edge < DAY_MINUTES else None
+    if side.when.hours == _MIDNIGHT:
+        return _hours(0, 5 * 60)
+    return _hours((low if relation == "since" else high) % DAY_MINUTES, DAY_MINUTES, notes)

@@ -12,7 +12,9 @@ from dataclasses import replace
 from datetime import date, datetime, time
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang.calendar import latest, months_from
+from photocraft_local.timelang.anchored import anchored_in
+from photocraft_local.timelang.anchored_time import AnchoredTime
+from photocraft_local.timelang.calendar import DAY, latest, months_from
 from photocraft_local.timelang.dates import year_number
 from photocraft_local.timelang.grammar import is_cued, phrase
 from photocraft_local.timelang.recurring import season_word
@@ -26,22 +28,28 @@ _MAX_LEADS = 2
 _FROM = {"from", "vom", "von", "de", "du"}
 
 
-def find_times(text: str, *, today: date, hemisphere: Hemisphere = "north") -> list[TimeMention]:
+def find_times(
+    text: str, *, today: date, hemisphere: Hemisphere = "north", first_weekday: int = 0
+) -> list[TimeMention]:
     """Times that a question names, in order, none overlapping, each as long as it goes.
 
     A mention holds the small words before it ("in", "from the"), so that what is left over is
-    the rest of the question. ``today`` is the person's date; seasons follow ``hemisphere``.
+    the rest of the question. Words that lean on an event ("the weekend before the wedding") are
+    left to ``find_anchored``. ``today`` is the person's date; seasons follow ``hemisphere``,
+    weeks begin on ``first_weekday`` (Monday 0 … Sunday 6).
     Raises TimeWordsError for a date that does not exist or can be read in two ways.
     """
-    return _find(Words(text, today, hemisphere), strict=True)
+    return _find(Words(text, today, hemisphere, first_weekday), strict=True)
 
 
-def parse_when(text: str, *, today: date, hemisphere: Hemisphere = "north") -> When:
-    """The meaning of a text that is all time: "May 2021", "weekends in summer 2019".
+def parse_when(
+    text: str, *, today: date, hemisphere: Hemisphere = "north", first_weekday: int = 0
+) -> When:
+    """The meaning of a text that is all time: "May 2021", "weekends in 2019, but not in May".
 
     Raises TimeWordsError if words are left over or the date does not exist.
     """
-    words = Words(text, today, hemisphere)
+    words = Words(text, today, hemisphere, first_weekday)
     mentions = _find(words, strict=False)
     if not mentions:
         raise TimeWordsError(f"no time is meant by {_short(text)!r}", hint=_EXAMPLES)
@@ -50,14 +58,14 @@ def parse_when(text: str, *, today: date, hemisphere: Hemisphere = "north") -> W
         raise TimeWordsError(
             f"{left!r} in {_short(text)!r} is not understood as a time", hint=_EXAMPLES
         )
-    when = mentions[0].when
-    for mention in mentions[1:]:
-        when = when & mention.when
+    when = When()
+    for mention in mentions:
+        when = when & (mention.when.negated() if mention.negated else mention.when)
     return _with_text(when, text)
 
 
 def parse_bound(
-    text: str, *, today: date, hemisphere: Hemisphere = "north"
+    text: str, *, today: date, hemisphere: Hemisphere = "north", first_weekday: int = 0
 ) -> tuple[datetime, datetime]:
     """The one interval [start, end) that a text covers, for ``--after`` and ``--before``.
 
@@ -66,8 +74,9 @@ def parse_bound(
     when June is over.) A month or day without a year is its latest occurrence. Raises
     TimeWordsError for what is no single interval.
     """
-    when = parse_when(text, today=today, hemisphere=hemisphere)
-    runs = [field for field in (when.months, when.year_days, when.weekdays) if field]
+    when = parse_when(text, today=today, hemisphere=hemisphere, first_weekday=first_weekday)
+    fields = (when.months, when.year_days, when.weekdays, when.holidays, when.without)
+    runs = [field for field in fields if field]
     if len(runs) == 1 and not when.intervals and not when.hours and _one_run(when):
         return latest(when, datetime.combine(today, time.min), over=False)
     ends = {moment for interval in when.intervals for moment in interval}
@@ -84,23 +93,41 @@ def _one_run(when: When) -> bool:
     months = when.months
     if months:
         return months_from(months) == len(months)
-    return len(when.year_days) == 1 or len(when.weekdays) == 1
+    return 1 in (len(when.year_days), len(when.weekdays), len(when.holidays))
 
 
 def _find(words: Words, *, strict: bool) -> list[TimeMention]:
     mentions: list[TimeMention] = []
     at = behind = 0
+    heads = anchored_in(words) if strict else []
     while at < len(words):
         found = _mention(words, at, strict=strict)
-        if found is None:
+        if found is None or _is_in_a_head(words, at, found.end, heads):
             at += 1
             continue
-        first = _not_before(words, at, behind)
-        start, end = words.tokens[first].start, words.tokens[found.end - 1].end
-        text, negated = words.text[start:end], first < at
-        mentions.append(TimeMention(start, end, text, _with_text(found.when, text), negated))
-        at = behind = found.end
+        first, stop = _not_before(words, at, behind), words.skip("notbehind", found.end)
+        start, end = words.tokens[first].start, words.tokens[stop - 1].end
+        text, negated = words.text[start:end], first < at or stop > found.end
+        when = replace(_noted(words, found.when), text=text)
+        mentions.append(TimeMention(start, end, text, when, negated))
+        at = behind = stop
     return mentions
+
+
+def _is_in_a_head(words: Words, at: int, end: int, heads: list[AnchoredTime]) -> bool:
+    """Whether tokens of a time are those of "the weekend before" an event."""
+    if not heads:
+        return False
+    start, stop = words.tokens[at].start, words.tokens[end - 1].end
+    return any(start < head.end and head.start < stop for head in heads if head.unit != "moment")
+
+
+def _noted(words: Words, when: When) -> When:
+    """A time that has not come yet is said to be so: no photo can be of it."""
+    starts = [start for start, _ in when.intervals]
+    if not starts or min(starts) < words.today + DAY:
+        return when
+    return replace(when, notes=(*when.notes, "still to come"))
 
 
 def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
@@ -121,7 +148,7 @@ def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
 def _not_before(words: Words, at: int, behind: int) -> int:
     """The token where a NOT before token ``at`` begins, or ``at``: "but not in 2021"."""
     for start in range(max(behind, at - 4), at):
-        if (found := words.match("not", start)) and found[0] == at:
+        if words.fits("not", start, at):
             return start
     return at
 
@@ -148,10 +175,7 @@ def _is_cued_before(words: Words, at: int) -> bool:
     """ "photos from March"; "2021 except June": what is taken out of a time is a time."""
     if words.key(at) in _FROM and words.match("photo", at - 1):
         return words.keys[at : at + 2] != ["from", "mars"]  # March in French, a planet in English
-    return any(
-        (found := words.match("not", before)) is not None and found[0] == at
-        for before in (at - 1, at - 2)
-    )
+    return any(words.fits("not", max(0, before), at) for before in (at - 1, at - 2, at - 3))
 
 
 def _stands_for_a_time(words: Words, start: int, found: Phrase) -> bool:
@@ -166,7 +190,7 @@ def _stands_for_a_time(words: Words, start: int, found: Phrase) -> bool:
 
 def _is_named(when: When) -> bool:
     """A month or a weekday: unlike "winter" and "night", nothing that a photo shows."""
-    return len(when.months) == 1 or bool(when.weekdays)
+    return len(when.months) == 1 or bool(when.weekdays or when.holidays or when.year_days)
 
 
 def _is_item_of_a_dated_list(words: Words, start: int, end: int) -> bool:

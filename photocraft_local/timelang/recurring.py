@@ -1,13 +1,11 @@
-"""What comes again: seasons, weekdays, parts of the day, hours. A season with a year is one time.
+"""What comes again: seasons, weekdays, parts of the day, days of a month; a season with a year is
+one time.
 
 Rules as in ``dates``.
 """
 
 from __future__ import annotations
 
-import re
-
-from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.dates import period, year_number
 from photocraft_local.timelang.spans import NIGHT
@@ -16,12 +14,12 @@ from photocraft_local.timelang.wording import MONTHS
 from photocraft_local.timelang.words import Atom, Words
 
 PARTS = {
-    "morning": ((5, 12),),
-    "noon": ((11, 14),),
-    "afternoon": ((12, 18),),
-    "evening": ((17, 22),),
+    "morning": ((5 * 60, 12 * 60),),
+    "noon": ((11 * 60, 14 * 60),),
+    "afternoon": ((12 * 60, 18 * 60),),
+    "evening": ((17 * 60, 22 * 60),),
     "night": NIGHT,
-    "midnight": ((0, 1), (23, 24)),
+    "midnight": ((0, 60), (23 * 60, 24 * 60)),
 }
 
 
@@ -97,43 +95,20 @@ def part_of_day(words: Words, at: int) -> Atom | None:
     return None
 
 
-def clock(words: Words, at: int) -> Atom | None:
-    """ "3 pm", "15:30", "15h", "8 Uhr", "9 o'clock", "5 in the afternoon", "下午3点": the full hour
-    that holds it."""
-    part = words.match("part", at)  # Chinese says it first
-    start = part[0] if part else at
-    token = words.token(start)
-    if token is None or token.shape not in ("clock", "number") or len(token.text) > 11:
+def day_of_month(words: Words, at: int) -> Atom | None:
+    """ "on the 25th", "am 25.", "25号": that day of every month; needs a cue."""
+    token = words.token(at)
+    if token is None or token.shape not in ("ordinal", "zhday", "number"):
         return None
-    end = words.skip("clockword", start + 1)
-    named = end > start + 1 or token.shape == "clock"
-    if not part and (part := _part_behind(words, end)):
-        end, named = part[0], True
-    if not named or (token.shape == "number" and len(token.text) > 2):
+    if not words.match("daycue", at - 2) and not words.match("daycue", at - 1):
         return None
-    hour, minute = hour_of(token.text)
-    if part and hour < 12 and PARTS[part[1]][0][0] >= 12:
-        hour += 12
-    notes = ("taken as the full hour",) if minute else ()
-    sure = not token.text.replace(":", "").isdigit() or end > start + 1  # "8:25" may be a sign
-    return Atom(end, When(hours=((hour, hour + 1),), notes=notes), "hours", sure)
-
-
-def _part_behind(words: Words, at: int) -> tuple[int, str] | None:
-    """ "in the afternoon" or "nachmittags" behind an hour."""
-    for start in (at, words.skip("join", at)):
-        for kind in ("part", "part?"):
-            if found := words.match(kind, start):
-                return found
-    return None
-
-
-def hour_of(text: str) -> tuple[int, int]:
-    numbers = [int(part) for part in re.findall(r"\d+", text)]
-    hour, minute = numbers[0], numbers[1] if len(numbers) > 1 else 0
-    half = re.search(r"([ap])\.?m", text.casefold())
-    if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
-        raise TimeWordsError(f"there is no time of day {text!r}", hint="write 15:30 or 3:30 pm")
-    if half:
-        hour = hour % 12 + (12 if half[1] == "p" else 0)
-    return hour, minute
+    behind = words.shape(at + 1) == "word" and not any(
+        words.match(kind, at + 1) for kind in ("lead", "join", "not", "photo")
+    )
+    number = int("".join(char for char in token.text if char.isdigit()))
+    if behind or not 1 <= number <= 31 or len(token.text) > 5:
+        return None
+    if token.shape == "number" and not words.match("daynumber", at - 1):
+        return None
+    spans = tuple(((month, number), (month, number)) for month in range(1, 13))
+    return Atom(at + 1, When(year_days=spans), "either")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from photocraft_local.timelang import calendar, dates, ranges
 from photocraft_local.timelang.atoms import atom
-from photocraft_local.timelang.recurring import hour_of
+from photocraft_local.timelang.clocks import hour_of
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
@@ -126,8 +126,12 @@ def _pair_of_hours(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | N
     if right is None or right.kind != "hours":
         return None
     half = words.tokens[middle].text.casefold().lstrip("0123456789: ")
-    low, _ = hour_of(token.text + (half if half[:1] in ("a", "p") else ""))
-    when = ranges.joined(Atom(at, When(hours=((low, low + 1),)), "hours"), right)
+    hour, _ = hour_of(token.text + (half if half[:1] in ("a", "p") else ""))
+    low = hour * 60
+    if right.minutes and low > right.minutes[-1]:
+        low = (low + 720) % 1440  # "from 11 to 2 pm"
+    left = Atom(at, When(hours=((low, low + 60),)), "hours", minutes=(low,))
+    when = ranges.joined(left, right)
     return Phrase(right.end, when) if when else None
 
 

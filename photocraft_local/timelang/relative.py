@@ -1,23 +1,31 @@
-"""Times that are counted from today: "yesterday", "last summer", "two years ago", "this week".
+"""Times that are counted from today: "yesterday", "last summer", "two years ago", "next week".
 
 Rules as in ``dates``. "Last week", "last summer" are the latest that is over; "the last 3 days"
-and "the past week" end with today.
+and "the past week" end with today. "This winter" is the one that runs, else the one of this
+calendar year that has begun, else the one to come.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Literal
 
-from photocraft_local.timelang import calendar, dates, numeric, recurring
+from photocraft_local.timelang import calendar, dates, feasts, holidays, numeric, recurring
 from photocraft_local.timelang.calendar import DAY
 from photocraft_local.timelang.dates import month_number, period
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
+_Which = Literal["last", "this", "next"]
+_MINUTE = timedelta(minutes=1)
+
 
 def near_day(words: Words, at: int) -> Atom | None:
-    """ "today", "yesterday", "the day before yesterday"."""
+    """ "today", "yesterday", "the day before yesterday"; "on this day" is today's of every year."""
+    if found := words.match("thisday", at):
+        day = (words.today.month, words.today.day)
+        return Atom(found[0], When(year_days=((day, day),)), "days")
     if found := words.match("today", at):
         start = calendar.add("day", words.today, -int(found[1]))
         return period(found[0], (start, start + DAY))
@@ -38,7 +46,7 @@ def around_day(words: Words, at: int) -> Atom | None:
     start, end = inner.when.intervals[0]
     if end - start != DAY:
         return None
-    interval = calendar.whole("week", start)
+    interval = calendar.whole("week", start, first_weekday=words.first_weekday)
     return period(inner.end, calendar.weekend(start, last=False) if unit[1] != "week" else interval)
 
 
@@ -50,7 +58,7 @@ def near_part(words: Words, at: int) -> Atom | None:
     if found := words.match("daily", at):
         low, high = recurring.PARTS[found[1]][0]
         start = words.today
-        return period(found[0], (start + timedelta(hours=low), start + timedelta(hours=high)))
+        return period(found[0], (start + low * _MINUTE, start + high * _MINUTE))
     return None
 
 
@@ -68,13 +76,20 @@ def ago(words: Words, at: int) -> Atom | None:
     if not named or not (before or behind):
         return None
     end = behind[0] if behind else named[0]
+    if unit and (today := words.match("today", end)) and today[1] == "0":  # "a year ago today"
+        start = calendar.add(unit[1], words.today, -number[1])
+        return period(today[0], (start, start + DAY))
     if unit is None:
         months = tuple(sorted(calendar.season_months(named[1], words.hemisphere)))
         span = calendar.latest(When(months=months), words.today, over=True)
         return period(end, _back("year", span, number[1] - 1))
     if unit[1] == "weekend":
         return period(end, _back("week", calendar.weekend(words.today, last=True), number[1] - 1))
-    return period(end, calendar.whole(unit[1], words.today, -number[1]))
+    return period(end, _whole(words, unit[1], -number[1]))
+
+
+def _whole(words: Words, unit: str, offset: int) -> Interval:
+    return calendar.whole(unit, words.today, offset, words.first_weekday)
 
 
 def _back(unit: str, span: Interval, number: int) -> Interval:
@@ -108,49 +123,84 @@ def _up_to_today(words: Words, at: int, number: int) -> Atom | None:
 def last(words: Words, at: int) -> Atom | None:
     """ "last week", "last summer", "last May", "last Monday", "l'année dernière", "mayo pasado"."""
     if found := words.match("last", at):
-        return _named(words, found[0], over=True)
+        return _named(words, found[0], "last")
     found = words.match("lead", at) if words.key(at) in ("l", "le", "la", "el") else None
     start = found[0] if found else at
-    inner = _named(words, start, over=True)
+    inner = _named(words, start, "last")
     behind = words.match("lastafter", inner.end) if inner else None
-    if inner is None or behind is None:
-        return None
-    return Atom(behind[0], inner.when, inner.kind)
+    if inner is not None and behind is not None:
+        return Atom(behind[0], inner.when, inner.kind)
+    return None
+
+
+def coming(words: Words, at: int) -> Atom | None:
+    """ "next summer", "the next 3 days", "l'été prochain", "el mes que viene"."""
+    if found := words.match("next", at):
+        if number := words.count(found[0]):
+            unit = words.match("unit", number[0])
+            start = words.today + DAY
+            return (
+                period(unit[0], (start, calendar.add(unit[1], start, number[1])))
+                if unit and unit[1] != "weekend"
+                else None
+            )
+        return _named(words, found[0], "next")
+    start_at = words.skip("lead", at) if words.key(at) in ("l", "le", "la", "el") else at
+    inner = _named(words, start_at, "next")
+    behind = words.match("nextafter", inner.end) if inner else None
+    return Atom(behind[0], inner.when, inner.kind) if inner and behind else None
 
 
 def this(words: Words, at: int) -> Atom | None:
     """ "this year", "this summer", "cette année", "este mes"."""
     found = words.match("this", at)
-    return _named(words, found[0], over=False) if found else None
+    return _named(words, found[0], "this") if found else None
 
 
-def _named(words: Words, at: int, *, over: bool) -> Atom | None:
-    """The unit, season, month or weekday at ``at``: the latest that is over, or this one."""
+def _named(words: Words, at: int, which: _Which) -> Atom | None:
+    """The unit, season, month, holiday or weekday at ``at``: the latest that is over, this one
+    or the one to come."""
+    if holiday := feasts.name_at(words, at):
+        return period(holiday[0], _of(words, _feast(holiday[1]), which))
     if season := recurring.season_word(words, at):
         months = tuple(sorted(calendar.season_months(season[1], words.hemisphere)))
-        return period(season[0], _of(words, When(months=months), over))
+        return period(season[0], _of(words, When(months=months), which))
     if month := month_number(words, at):
-        return period(month[0], _of(words, When(months=(month[1],)), over))
+        return period(month[0], _of(words, When(months=(month[1],)), which))
     if weekday := words.match("weekday", at):
         when = When(weekdays=(int(weekday[1]),))
-        return period(weekday[0], _of(words, when, over))
+        return period(weekday[0], _of(words, when, which))
     unit = words.match("unit", at)
-    if not unit or (unit[1] == "day" and over):
+    if not unit or (unit[1] == "day" and which != "this"):
         return None
+    offset = {"last": -1, "this": 0, "next": 1}[which]
     if unit[1] == "weekend":
-        return period(unit[0], calendar.weekend(words.today, last=over))
-    return period(unit[0], calendar.whole(unit[1], words.today, -1 if over else 0))
+        weekend = calendar.weekend(words.today, last=which == "last")
+        return period(unit[0], _back("week", weekend, -1) if which == "next" else weekend)
+    return period(unit[0], _whole(words, unit[1], offset))
 
 
-def _of(words: Words, when: When, over: bool) -> Interval:
-    if over:
-        return calendar.latest(when, words.today, over=True)
+def _feast(name: str) -> When:
+    days = holidays.is_fixed(name)
+    return When(year_days=(days,)) if days else When(holidays=(name,))
+
+
+def _of(words: Words, when: When, which: _Which) -> Interval:
+    today = words.today
+    if which == "last":
+        return calendar.latest(when, today, over=True)
     if when.weekdays:
-        start: datetime = calendar.start_of("week", words.today) + when.weekdays[0] * DAY
+        start = calendar.start_of("week", today, words.first_weekday)
+        start += (when.weekdays[0] - words.first_weekday) % 7 * DAY
+        if which == "next":
+            start = today + DAY + (when.weekdays[0] - today.weekday() - 1) % 7 * DAY
         return start, start + DAY
-    start, end = calendar.occurrence(when, words.today.year - 1)
-    running = start <= words.today < end
-    return (start, end) if running else calendar.occurrence(when, words.today.year)
+    found = [calendar.occurrence(when, today.year + step) for step in (-1, 0, 1)]
+    if which == "next":
+        return next(span for span in found if span[0] > today)
+    running = [span for span in found if span[0] <= today < span[1]]
+    begun = [s for s in found if s[0] <= today and (s[1] - DAY).year == today.year]
+    return (running or begun[-1:] or found[1:2])[0]
 
 
 def chinese(words: Words, at: int) -> Atom | None:
@@ -160,5 +210,6 @@ def chinese(words: Words, at: int) -> Atom | None:
         return None
     unit, back = found[1].split("-")
     if unit == "weekend":
-        return period(found[0], calendar.weekend(words.today, last=back == "1"))
-    return period(found[0], calendar.whole(unit, words.today, -int(back)))
+        weekend = calendar.weekend(words.today, last=back == "1")
+        return period(found[0], _back("week", weekend, -1) if back == "+1" else weekend)
+    return period(found[0], _whole(words, unit, int(back[1:]) if back[0] == "+" else -int(back)))

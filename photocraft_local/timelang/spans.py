@@ -5,6 +5,7 @@ Knows neither words nor how a meaning is written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -12,7 +13,7 @@ BEGIN, END = datetime.min, datetime.max  # open ends
 
 Interval = tuple[datetime, datetime]
 MonthDay = tuple[int, int]
-Hours = tuple[tuple[int, int], ...]
+Hours = tuple[tuple[int, int], ...]  # minutes of the day, [from, to) of 0…1440
 
 
 class TimeFields(Protocol):
@@ -29,18 +30,23 @@ class TimeFields(Protocol):
     @property
     def hours(self) -> Hours: ...
     @property
+    def holidays(self) -> tuple[str, ...]: ...
+    @property
+    def without(self) -> Sequence[TimeFields]: ...
+    @property
     def notes(self) -> tuple[str, ...]: ...
 
 
-NIGHT = ((0, 5), (21, 24))
+DAY_MINUTES = 24 * 60
+NIGHT = ((0, 5 * 60), (21 * 60, DAY_MINUTES))
 _NIGHT_START = timedelta(hours=21)
 _NIGHT_LENGTH = timedelta(hours=8)
 _DAY = timedelta(days=1)
 
 
 def around_midnight(hours: Hours) -> list[tuple[int, int]]:
-    """Ranges of hours, two that meet at midnight as one that wraps: (21, 5)."""
-    if len(hours) > 1 and hours[0][0] == 0 and hours[-1][1] == 24:
+    """Ranges of a day, two that meet at midnight as one that wraps: 21:00 to 05:00."""
+    if len(hours) > 1 and hours[0][0] == 0 and hours[-1][1] == DAY_MINUTES:
         return [*hours[1:-1], (hours[-1][0], hours[0][1])]
     return list(hours)
 
@@ -92,11 +98,19 @@ def common_hours(left: Hours, right: Hours) -> Hours:
 
 
 def merged_hours(hours: Hours) -> Hours:
-    taken = sorted({hour for low, high in hours for hour in range(low, high)})
     result: list[tuple[int, int]] = []
-    for hour in taken:
-        if result and result[-1][1] == hour:
-            result[-1] = (result[-1][0], hour + 1)
+    for low, high in sorted(hours):
+        if result and low <= result[-1][1]:
+            result[-1] = (result[-1][0], max(high, result[-1][1]))
         else:
-            result.append((hour, hour + 1))
+            result.append((low, high))
     return tuple(result)
+
+
+def span_of_day(low: int, high: int) -> Hours:
+    """Minutes ``low`` to ``high``, each taken modulo a day: over midnight if need be."""
+    if high - low >= DAY_MINUTES:
+        return ((0, DAY_MINUTES),)
+    low, high = low % DAY_MINUTES, high % DAY_MINUTES or DAY_MINUTES
+    spans = ((low, high),) if low < high else ((0, high), (low, DAY_MINUTES))
+    return tuple(span for span in spans if span[0] < span[1])

@@ -25,12 +25,22 @@ def in_words(when: TimeFields) -> str:
     parts = [
         _either([_interval(interval) for interval in when.intervals]),
         _either([_month(month) for month in when.months]),
-        _either([_days(first, last) for first, last in when.year_days]),
+        _of_month(when.year_days) or _either([_days(*span) for span in when.year_days]),
         _either([WEEKDAYS[day] if day >= 0 else "no weekday" for day in when.weekdays]),
         _hours(when.hours),
+        _either(list(when.holidays)),
     ]
     said = ", ".join(part for part in parts if part) or "any time"
+    said += "".join(_left_out(other) for other in when.without)
     return f"{said} ({'; '.join(when.notes)})" if when.notes else said
+
+
+def _left_out(other: TimeFields) -> str:
+    """ ", not 2021"; what is left out of what is left out is meant."""
+    inner = other.without
+    if len(inner) == 1 and in_words(other).startswith("any time"):
+        return f", {in_words(inner[0])}"
+    return f", not {in_words(other)}"
 
 
 def day_in_words(moment: datetime) -> str:
@@ -81,6 +91,13 @@ def _edge(moment: datetime, *, clock: bool = False) -> str:
     return day if moment.time() == time.min and not clock else f"{day} {moment:%H:%M}"
 
 
+def _of_month(spans: tuple[tuple[MonthDay, MonthDay], ...]) -> str:
+    """Day 25 of every month."""
+    days = {day for span in spans for _, day in span}
+    whole = len(spans) == 12 and all(first == last for first, last in spans)
+    return f"day {days.pop()} of a month" if whole and len(days) == 1 else ""
+
+
 def _days(first: MonthDay, last: MonthDay) -> str:
     one = f"{first[1]} {MONTHS[first[0] - 1]}"
     return one if first == last else f"{one} to {last[1]} {MONTHS[last[0] - 1]}"
@@ -91,4 +108,9 @@ def _hours(hours: tuple[tuple[int, int], ...]) -> str:
         return ""
     if hours == ((0, 0),):
         return "no hour"
-    return _either([f"{low:02d}:00 to {high:02d}:00" for low, high in around_midnight(hours)])
+    spans = around_midnight(hours)
+    return _either([f"{_clock(low)} to {_clock(high)}" for low, high in spans])
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // 60:02d}:{minute % 60:02d}"

@@ -7,37 +7,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
-from photocraft_local.timelang.lexicon import table
+from photocraft_local.timelang.lexicon import by_first_word, table
+from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.tokens import Token, cut
 from photocraft_local.timelang.when import When
 
 Hemisphere = Literal["north", "south"]
-AtomKind = Literal["period", "month", "days", "season", "weekday", "hours"]
+AtomKind = Literal["period", "month", "days", "season", "weekday", "hours", "holiday", "either"]
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
     """One time at tokens ``[i, end)``. ``sure`` is false for an ordinary word that needs a cue.
 
-    A "period" has one interval; the others recur.
+    A "period" has one interval; the others recur. "either" is a date that can be read in two
+    ways. ``minutes``: the minutes of the day that a clock time may be. ``core``: the day of a
+    holiday with a year that "the day after" counts from. ``name`` is a holiday's.
     """
 
     end: int
     when: When
     kind: AtomKind
     sure: bool = True
+    minutes: tuple[int, ...] = ()
+    core: Interval | None = None
+    name: str = ""
 
 
 class Words:
     """Tokens of one text; positions are token numbers."""
 
-    def __init__(self, text: str, today: date, hemisphere: Hemisphere = "north") -> None:
+    def __init__(
+        self,
+        text: str,
+        today: date,
+        hemisphere: Hemisphere = "north",
+        first_weekday: int = 0,
+    ) -> None:
         self.text = text
         self.today = datetime.combine(today, time.min)
         self.hemisphere = hemisphere
+        self.first_weekday = first_weekday  # of a week: Monday 0 … Sunday 6
+        self.atoms: dict[int, Atom | None] = {}  # what the rules found, by position
         self.tokens = cut(text)
 
     def __len__(self) -> int:
@@ -56,12 +70,23 @@ class Words:
 
     def match(self, kind: str, at: int) -> tuple[int, str] | None:
         """The longest form of this kind at ``at``: (token behind it, value)."""
-        forms = table().get(kind, {})
-        for size in range(min(6, len(self.tokens) - at), 0, -1):
-            value = forms.get(tuple(self.keys[at : at + size]))
-            if value is not None:
+        if not 0 <= at < len(self.tokens):
+            return None
+        keys = self.keys
+        for form, value in by_first_word().get(kind, {}).get(keys[at], ()):
+            size = len(form)
+            if size == 1 or tuple(keys[at : at + size]) == form:
                 return at + size, value
         return None
+
+    def fits(self, kind: str, start: int, end: int) -> bool:
+        """Whether tokens ``start`` to ``end`` are just one form of this kind."""
+        return tuple(self.keys[start:end]) in table().get(kind, {})
+
+    def may_begin(self, at: int) -> bool:
+        """Whether any rule can fit at ``at``: an unknown word begins no time."""
+        token = self.token(at)
+        return token is not None and (token.shape != "word" or token.key in _known_first_words())
 
     def skip(self, kind: str, at: int) -> int:
         """``at``, or the token behind a form of this kind."""
@@ -83,3 +108,8 @@ class Words:
         """Whether any single word of this kind stands in the text."""
         forms = table().get(kind, {})
         return any((key,) in forms for key in self.keys)
+
+
+@lru_cache(maxsize=1)
+def _known_first_words() -> frozenset[str]:
+    return frozenset(first for kind in by_first_word().values() for first in kind)

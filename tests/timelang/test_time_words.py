@@ -43,10 +43,15 @@ def test_what_does_not_exist_is_an_error_with_the_way_out(text: str, message: st
         assert caught.value.hint
 
 
-def test_an_ambiguous_date_offers_both_readings() -> None:
-    with pytest.raises(TimeWordsError) as caught:
-        parse_when("3/4/2021", today=TODAY)
-    assert caught.value.hint == "write 2021-04-03 or 2021-03-04"
+def test_an_ambiguous_date_is_both_days_and_says_so() -> None:
+    when = parse_when("3/4/2021", today=TODAY)
+    assert [start for start, _ in when.intervals] == [datetime(2021, 3, 4), datetime(2021, 4, 3)]
+    assert when.notes == (
+        "3/4/2021 can be read in either order, 3 April 2021 or 4 March 2021; both are taken",
+    )
+    with pytest.raises(TimeWordsError, match="needs one date") as caught:
+        parse_when("since 3/4/2021", today=TODAY)
+    assert "2021-06-14" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "dogs", "May dogs", "2021 or so", "x" * 10_000])

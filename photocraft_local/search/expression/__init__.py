@@ -8,6 +8,8 @@ reading of the same text.
 
 * A date literal spans what it leaves open: ``date == "2021-06"`` is that month, ``date >
   "2021-06"`` begins in July. Times are the wall clock where the photo was taken.
+* ``clock`` is the time of day to the minute: ``"18:30" <= clock < "20:00"``; ``holiday("easter")``
+  holds on the days of every year's, ``holiday("monday after easter")`` on days beside them.
 * ``weekday`` and ``month`` take names or numbers; Monday is 0, January is 1.
 * ``city``, ``region`` and ``country`` are equal whatever the case, accents or language;
   ``camera`` and ``address`` need only hold the words: ``camera == "nikon"``.

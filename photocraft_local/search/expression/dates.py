@@ -93,6 +93,26 @@ def _general(text: str, today: date, days_only: bool) -> tuple[int, int]:
     return start, start + (3600 if minute is None else 60 if second is None else 1)
 
 
+_CLOCK = re.compile(r"(?P<hour>\d\d?)(?::(?P<minute>\d\d))?", re.ASCII)
+
+
+def clock_interval(text: str) -> tuple[int, int]:
+    """The minutes of the day that "18:30" or "18" spans; "24:00" is the end of the day."""
+    match = _CLOCK.fullmatch(text.strip())
+    if match is None:
+        raise Mistake(f"{text!r} is not a time of day", 'write "18:30" or "18"')
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    if minute > 59 or hour * 60 + minute > 24 * 60:
+        raise Mistake(f"{text!r} is not a time of day", "times go from 00:00 to 24:00")
+    start = hour * 60 + minute
+    return start, start + (1 if match["minute"] else 60)
+
+
+def clock_text(minute: int) -> str:
+    """The literal of a minute of the day."""
+    return f"{minute // 60:02d}:{minute % 60:02d}"
+
+
 def _not_a_date(text: str) -> Mistake:
     if len(text) > 10 and _ZONE.search(text[10:]):
         return Mistake(

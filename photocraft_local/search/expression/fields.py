@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from photocraft_local.search.expression.context import Context
-from photocraft_local.search.expression.dates import literal_interval, year_interval
+from photocraft_local.search.expression.dates import clock_interval, literal_interval, year_interval
 from photocraft_local.search.expression.errors import Mistake, did_you_mean
 from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals, interval
 from photocraft_local.search.expression.names import MONTHS, WEEKDAYS
@@ -53,6 +53,22 @@ class TimeField:
             )
         bounds = literal_interval(value, context, self.days_only)
         node = Within("time", compared(bounds, operator))
+        return node.negated() if operator == "!=" else node
+
+
+@dataclass(frozen=True, slots=True)
+class ClockField:
+    """``clock``: the time of day to the minute."""
+
+    name: str = "clock"
+
+    def compare(self, operator: str, value: Value, context: Context) -> Node:
+        if type(value) is not str:
+            raise Mistake(
+                f"{self.name} is compared with a time of day in quotes, not {value!r}",
+                f'write {self.name} {operator} "18:30", or use the field hour',
+            )
+        node = Within(self.name, compared(clock_interval(value), operator))
         return node.negated() if operator == "!=" else node
 
 
@@ -147,7 +163,7 @@ class FactField:
         return node if value == (operator == "==") else node.negated()
 
 
-Field = TimeField | NumberField | TextField | FactField
+Field = TimeField | ClockField | NumberField | TextField | FactField
 
 FIELDS: dict[str, Field] = {
     field.name: field
@@ -159,6 +175,7 @@ FIELDS: dict[str, Field] = {
         NumberField("day", 1, 31, hint='for a whole date use date == "2021-06-14"'),
         NumberField("weekday", 0, 6, WEEKDAYS, 'use names, or 0 for "monday" to 6 for "sunday"'),
         NumberField("hour", 0, 23),
+        ClockField(),
         TextField("address", contains=True),
         TextField("city"),
         TextField("region"),

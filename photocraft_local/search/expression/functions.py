@@ -20,9 +20,21 @@ from photocraft_local.search.expression.nodes import (
     InArea,
     InBox,
     Near,
+    OnHoliday,
     Words,
 )
 from photocraft_local.search.expression.tree import Node
+from photocraft_local.timelang.holidays import holidays, known_name
+
+
+def holiday(arguments: Sequence[Value], context: Context) -> Node:
+    """holiday("easter"), holiday("monday after easter"): every year's"""
+    asked = _one_text("holiday", arguments)
+    name = known_name(asked)
+    if name is None:
+        raise Mistake(f"no holiday named {asked!r} is known", did_you_mean(asked, holidays()))
+    return OnHoliday(name)
+
 
 Function = Callable[[Sequence[Value], Context], Node]
 
@@ -126,6 +138,7 @@ FUNCTIONS: dict[str, Function] = {
     **{f"{side}_of": beyond(side) for side in SIDES},
     "match_address": match_address,
     "flag": flag,
+    "holiday": holiday,
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from photocraft_local.places.areas import Area
 from photocraft_local.places.phrase import how_bounded
 from photocraft_local.places.sectors import Corridor, Side, Toward
-from photocraft_local.search.expression.dates import seconds_text
+from photocraft_local.search.expression.dates import clock_text, seconds_text
 from photocraft_local.search.expression.intervals import HIGHEST, LOWEST, Intervals, complement
 from photocraft_local.search.expression.names import MONTHS, WEEKDAYS
 
@@ -60,11 +60,13 @@ class Within:
         if high >= HIGHEST:
             return f"{self.field} >= {self._value_text(low)}"
         if self.field != "time" and high == low + 1:
-            return f"{self.field} == {low}"
+            return f"{self.field} == {self._value_text(low)}"
         return f"{self._value_text(low)} <= {self.field} < {self._value_text(high)}"
 
     def _value_text(self, value: int | None) -> str:
         """``None``: the lowest value that the field can have."""
+        if self.field == "clock":
+            return json.dumps(clock_text(value or 0))
         if self.field != "time":
             return "0" if value is None else str(value)
         try:
@@ -228,6 +230,23 @@ class Flagged:
 
 
 @dataclass(slots=True, eq=False)
+class OnHoliday:
+    """On the days of a holiday, in whatever year."""
+
+    name: str
+    negative: bool = False
+
+    def negated(self) -> OnHoliday:
+        return OnHoliday(self.name, not self.negative)
+
+    def text(self) -> str:
+        return f"{'not ' if self.negative else ''}holiday({json.dumps(self.name)})"
+
+    def notes(self) -> list[str]:
+        return []
+
+
+@dataclass(slots=True, eq=False)
 class Has:
     """Whether a fact is known at all: ``time``, ``gps``, ``place``, ``camera``."""
 
@@ -244,4 +263,4 @@ class Has:
         return []
 
 
-Leaf = Within | Words | Near | InBox | InArea | Beyond | Between | Flagged | Has
+Leaf = Within | Words | Near | InBox | InArea | Beyond | Between | Flagged | OnHoliday | Has

@@ -18,6 +18,7 @@ from photocraft_local.places.areas import Area
 from photocraft_local.places.distance import Box, box_around, haversine_km
 from photocraft_local.places.keys import fold
 from photocraft_local.places.sectors import Toward
+from photocraft_local.search.expression.holidays import holiday_edges
 from photocraft_local.search.expression.intervals import Intervals
 from photocraft_local.search.expression.nodes import (
     Between,
@@ -27,6 +28,7 @@ from photocraft_local.search.expression.nodes import (
     InArea,
     InBox,
     Near,
+    OnHoliday,
     Within,
     Words,
 )
@@ -224,6 +226,14 @@ def _flagged(node: Flagged, columns: SortedColumns, rows: slice) -> Mask:
     return ~mask if node.negative else mask
 
 
+def _on_holiday(node: OnHoliday, columns: SortedColumns, rows: slice) -> Mask:
+    """Rows whose time has an odd number of edges up to it: it lies between two."""
+    edges = holiday_edges(node.name)
+    mask: Mask = edges.searchsorted(columns.times[rows], side="right") % 2 == 1
+    dated = np.arange(rows.start, rows.stop) < columns.num_dated
+    return _other(mask, dated) if node.negative else mask
+
+
 def _has(node: Has, columns: SortedColumns, rows: slice) -> Mask:
     if node.fact == "time":
         mask = np.arange(rows.start, rows.stop) < columns.num_dated
@@ -253,4 +263,5 @@ _MASKS: dict[type, Evaluate] = {
     Words: _words,
     Flagged: _flagged,
     Has: _has,
+    OnHoliday: _on_holiday,
 }
