@@ -58,8 +58,7 @@ BY_METADATA = [
     ("all the pictures we took in Arezzo on 22 October 2008", AREZZO),
     ("Arezzo 2008-10-22", AREZZO),
     ("everything from Tuscany", AREZZO),
-    ("photos from 22 October 2008 between 16:30 and 17:00",
-     {"ia_DSCN0010.jpg", "ia_DSCN0021.jpg"}),
+    ("photos from 22 October 2008 between 16:30 and 17:00", {"ia_DSCN0021.jpg"}),
     ("iPhone pictures from Rome in January 2011", ROME),
     ("photos from Italy", AREZZO | ROME),
     ("photos from Italy, but not from Rome", AREZZO),
@@ -105,7 +104,7 @@ BY_LOOK = [
     ("a bus in Lisbon in June 2021", {"lisbon bus"}),
     ("pizza in Berlin", {"berlin pizza"}),
     ("Lisbon without pizza", LISBON - {"lisbon pizza"}),
-    ("photos from Lisbon in June 2021, no dogs and no buses", {"lisbon boats", "lisbon pizza"}),
+    ("photos from Lisbon in June 2021, no pizza and no buses", {"lisbon boats", "lisbon dog"}),
     ("how many photos of pizza in Lisbon", {"lisbon pizza"}),
 ]
 
@@ -121,10 +120,10 @@ NOTHING = [
     ("photos from Iceland", "none is known to be 'from Iceland'"),
     ("photos from Rome taken with a Nikon", "'from Rome' (1 alone)"),
     ("elephants in Lisbon", "nothing looks enough like 'elephants' among the 5 photos"),
-    ("photos from next year", "no photo is of the future"),
+    ("photos from 2150", "none is known to be 'from 2150'"),
     ("everything from Atlantisia", "neither a time nor a place that is known"),
-    ("photos from the day after the wedding", "what leans on other photos"),
-    ("the latest photo from Lisbon", "an order or judgement"),
+    ("photos from the day after the giraffe in Kenya", "nothing is known of"),
+    ("the latest photo from Lisbon in 1999", "'in 1999' (0 alone)"),
     ("xyzzyq", "knows none of the words 'xyzzyq'"),
     ("صور كلب على الشاطئ", "knows none of the words"),
 ]
@@ -171,7 +170,7 @@ def test_hostile_questions_get_a_clear_answer_and_do_nothing_else(
         ("?!...", QuestionNotUnderstood),
         ("🐕🐕", QuestionNotUnderstood),
         ("dog " * 2500, QuestionNotUnderstood),
-        ("When was I in Lisbon?", QuestionNotUnderstood),
+        ("Why was I in Lisbon?", QuestionNotUnderstood),
         ("photos of 2021-02-30", TimeWordsError),
         ("photos from 31 June 2021", TimeWordsError),
     ],
@@ -203,8 +202,42 @@ def test_evidence_names_rule_value_score_and_threshold(life: Life) -> None:
     assert look.score >= look.threshold
 
 
-def test_a_count_is_told_in_words(life: Life) -> None:
-    assert life.ask("how many photos are from Tuscany?").text.startswith("3 photos")
+LEANING = [
+    ("the latest photo from Lisbon", {"lisbon bananas"}),
+    ("the first two photos from Lisbon", {"lisbon boats", "lisbon pizza"}),
+    ("the day after the pizza in Lisbon", {"lisbon dog"}),
+    ("the northernmost photo from Lisbon or Tokyo", {"lisbon boats"}),
+    ("photos from Berlin or elephants in Kenya in the afternoon",
+     {"berlin pizza", "berlin dog", "berlin toilet", "berlin cat", "kenya elephants"}),
+    ("the day when we ate pizza in Lisbon", {"lisbon boats", "lisbon pizza"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "truth"), LEANING)
+def test_what_leans_on_other_photos_or_on_an_order(
+    question: str, truth: set[str], life: Life
+) -> None:
+    answer = life.ask(question)
+    assert life.titles(answer) == truth
+    for found in answer.photos:
+        assert all(piece.met and piece.rule and piece.value for piece in found.evidence)
+
+
+IN_WORDS = [
+    ("how many photos are from Tuscany?", "3 photos: from Tuscany."),
+    ("How many days was I in Lisbon?", "4 days: from 12 June to 2 July 2021 (5 photos: "),
+    ("When was I in Lisbon?", "from 12 to 14 June 2021 and on 2 July 2021 (5 photos: "),
+    ("Where was I in February 2022?", "Voi, Kenya (2 photos: "),
+    ("Which camera did I use in Arezzo?", "NIKON COOLPIX P6000 (3 photos) (3 photos: "),
+    ("Was I ever in Tokyo?", "Yes, 2 photos: "),
+    ("Was I ever in Iceland?", "No: none is known to be "),
+    ("How far apart are Tokyo and Berlin?", "8,920 km apart (6 photos: "),
+]
+
+
+@pytest.mark.parametrize(("question", "start"), IN_WORDS)
+def test_the_answer_is_told_in_words(question: str, start: str, life: Life) -> None:
+    assert life.ask(question).text.startswith(start)
 
 
 def test_the_trace_tells_every_step_and_replays_to_the_same_answer(life: Life) -> None:

@@ -65,7 +65,7 @@ def remarks(relation: Relation, result: Result) -> list[str]:
         taken_at = _day_of(given["photos"][0]["time"])
         said.append(
             f"'{in_words(relation.anchor)}' is known of {occasions} occasions; the "
-            f"{relation.which} is meant{taken_at}"
+            f"{relation.which} is meant, the one{taken_at}"
         )
     if relation.kind == "place" and relation.km is None:
         said.append(f"the same place reaches {_km(relation):g} km")
@@ -78,9 +78,12 @@ def why_none(relation: Relation, result: Result, base: Found) -> str:
     given = result.data.get("given", {}).get("photos") or [{}]
     among = f" among the {base.count} photos that meet the rest" if base.name else ""
     found = _day_of(given[0].get("time", "-"))
-    return f"no photo is known '{related(relation)}'{among}{found and f'; it was found{found}'}"
+    return (
+        f"no photo is known to be '{related(relation)}'{among}"
+        f"{found and f'; what it leans on is{found}'}"
+    )
 
 
 def _day_of(time: str) -> str:
-    """`` on 3 April 2022``, nothing for a photo without a time."""
-    return "" if time == "-" else f" on {day_text(date.fromisoformat(time[:10]))}"
+    """`` of 3 April 2022``, nothing for a photo without a time."""
+    return "" if time == "-" else f" of {day_text(date.fromisoformat(time[:10]))}"

@@ -29,7 +29,8 @@ def related(relation: Relation) -> str:
     anchor = in_words(relation.anchor)
     anchor = f" ({anchor})" if anchor else ""
     negation = "not " if relation.negated else ""
-    return f"{negation}{relation.words or relation.kind}{anchor}"
+    apart = f", in another {relation.apart}" if relation.apart else ""
+    return f"{negation}{relation.words or relation.kind}{anchor}{apart}"
 
 
 def picked(wanted: Wanted) -> str:
