@@ -16,6 +16,7 @@ from photocraft_local.agent.answers import SUBMIT, abstained, answer_of
 from photocraft_local.agent.episode import Episode
 from photocraft_local.agent.interrupts import Answered, CallRejected, FinalAnswerDue
 from photocraft_local.agent.opening import Tools, config_of, opened, replayed
+from photocraft_local.agent.pictures import Picture
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import AgentError, MalformedCall, PhotocraftError
 from photocraft_local.memory.memory import Memory
@@ -54,11 +55,16 @@ class Agent:
         self.on_step = on_step or (lambda step: None)
         self.last_trace: Path | None = None
 
-    def ask(self, question: str) -> Answer:
-        """Answers one question. Raises AgentError, or what the backbone raises; the trace of
-        the episode is on disk in any case, also after Ctrl-C."""
+    def ask(self, question: str, *, plan: str = "", pictures: tuple[Picture, ...] = ()) -> Answer:
+        """Answers one question. ``plan`` is the text of one that the person gave, ``pictures``
+        are those of the question, which the tools' context must know too.
+
+        Raises AgentError, or what the backbone raises; the trace of the episode is on disk in
+        any case, also after Ctrl-C."""
         record = trajectory.Trajectory(
             question=question,
+            plan=plan,
+            pictures=pictures,
             today=self.today,
             backbone=self.model.name,
             package_version=__version__,

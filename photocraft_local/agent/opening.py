@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from photocraft_local.agent.episode import Episode
+from photocraft_local.agent.pictures import facts_by_id
 from photocraft_local.agent.prompts import render
 from photocraft_local.agent.trajectory import Trajectory
 from photocraft_local.memory.context import Context
@@ -33,10 +34,9 @@ class Tools(Protocol):
 def opened(record: Trajectory, *, card: str, hints: SkillHints, library: Path) -> Episode:
     """An episode without steps: system, library card, question and hints are its prompt."""
     told = "\n".join(f"- {hint}" for hint in hints.for_question(record.question))
-    question = prompt_json(record.question)
     blocks = [
         render("library_card", card=card) if card else "",
-        render("question", today=record.today.isoformat(), question=question),
+        question_block(record),
         render("hints", hints=told) if told else "",
     ]
     remembered = EpisodeRecord(
@@ -48,6 +48,19 @@ def opened(record: Trajectory, *, card: str, hints: SkillHints, library: Path) -
     )
     memory = EpisodeMemory(Context(render("system"), blocks), remembered)
     return Episode(record, memory, library / "traces")
+
+
+def question_block(record: Trajectory) -> str:
+    """All that the person gave: the question, their pictures, and the plan that they corrected."""
+    question = prompt_json(record.question)
+    lines = [render("question", today=record.today.isoformat(), question=question)]
+    if record.pictures:
+        ids: list[Json] = [picture.id for picture in record.pictures]
+        facts = prompt_json(facts_by_id(record.pictures))
+        lines.append(render("pictures", ids=prompt_json(ids), facts=facts))
+    if record.plan:
+        lines.append(render("plan", plan=prompt_json(record.plan)))
+    return "\n".join(lines)
 
 
 def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:

@@ -13,13 +13,14 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from photocraft_local.agent.pictures import Picture, picture_of
 from photocraft_local.errors import AgentError
 from photocraft_local.memory.files import write_atomically
 from photocraft_local.records import Answer, Json, Observation, Step, ToolCall, Usage
 from photocraft_local.tools import evidence
 
 SCHEMA = "photocraft-trajectory"
-VERSION = 1
+VERSION = 2  # 1 had neither a plan nor pictures
 Status = Literal["running", "answered", "interrupted", "failed"]
 
 
@@ -37,6 +38,8 @@ class Trajectory:
     question: str
     today: date
     backbone: str
+    plan: str = ""  # the text that the person gave or corrected; empty: the question alone
+    pictures: tuple[Picture, ...] = ()
     episode_id: str = field(default_factory=new_episode_id)
     started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     package_version: str = ""
@@ -70,6 +73,8 @@ class Trajectory:
             "library_generation": self.generation,
             "question": self.question,
             "today": self.today.isoformat(),
+            "plan": self.plan,
+            "pictures": [picture.to_json() for picture in self.pictures],
             "steps": [_step_json(step) for step in self.steps],
             "rejected": self.rejected,
             "status": self.status,
@@ -106,6 +111,8 @@ def _trajectory(data: dict[str, Any]) -> Trajectory:
         question=data["question"],
         today=date.fromisoformat(data["today"]),
         backbone=data["backbone"],
+        plan=data.get("plan", ""),
+        pictures=tuple(map(picture_of, data.get("pictures", ()))),
         episode_id=data["episode_id"],
         started=data["started"],
         package_version=data["package_version"],

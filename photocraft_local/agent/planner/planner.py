@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from photocraft_local.agent.pictures import Picture, with_facts_of
 from photocraft_local.agent.planner.execute import Move, Result, moves, nothing
 from photocraft_local.agent.planner.mentions import Places
+from photocraft_local.agent.planner.pictured import with_facts
 from photocraft_local.agent.planner.plan import Plan
 from photocraft_local.agent.planner.script import Reader, from_text
 from photocraft_local.agent.planner.understand import understand
@@ -25,6 +27,7 @@ from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 _TODAY = re.compile(r"^Today is (\d{4}-\d{2}-\d{2})\.$", re.MULTILINE)
 _QUESTION = re.compile(r"^The question, as JSON text: (\".*\")$", re.MULTILINE)
 _PICTURES = re.compile(r"^The question's pictures, as JSON ids: (\[.*\])$", re.MULTILINE)
+_FACTS = re.compile(r"^What these pictures say of themselves, as JSON: (\{.*\})$", re.MULTILINE)
 _PLAN = re.compile(r"^The person's plan, as JSON text: (\".*\")$", re.MULTILINE)
 
 
@@ -35,8 +38,12 @@ class Asked:
 
     question: str
     today: date
-    pictures: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = ()  # what they say of themselves; without their files
     plan: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(picture.id for picture in self.pictures)
 
 
 class Planner:
@@ -53,17 +60,27 @@ class Planner:
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         """The next call. Raises QuestionNotUnderstood, TimeWordsError or, for a plan that cannot
         be read, UsageError in the first turn."""
-        plan = self._planned(asked(messages))
+        given = asked(messages)
+        plan = with_facts(self.plan(given), {one.id: one for one in given.pictures})
         move = _next_move(plan, list(_results(messages)))
         if move.call.name not in {tool["name"] for tool in tools}:
             move = nothing(plan, "the turns ran out before the set was complete")
         return Reply(text=move.thought, call=move.call)
 
-    def _fresh_plan(self, asked: Asked) -> Plan:
-        if asked.plan:
-            return from_text(asked.plan, Reader(asked.today, self._places, asked.pictures))
+    def plan(self, given: Asked) -> Plan:
+        """The person's own plan, else what the question is understood as. Raises as
+        ``complete``."""
+        return self._planned(given)
+
+    def reader(self, given: Asked) -> Reader:
+        """What reads the lines of a plan as it reads the question."""
+        return Reader(given.today, self._places, given.ids)
+
+    def _fresh_plan(self, given: Asked) -> Plan:
+        if given.plan:
+            return from_text(given.plan, self.reader(given))
         return understand(
-            asked.question, today=asked.today, places=self._places, pictures=asked.pictures
+            given.question, today=given.today, places=self._places, pictures=given.ids
         )
 
 
@@ -75,16 +92,25 @@ def asked(messages: Sequence[Message]) -> Asked:
             continue
         today, question = _TODAY.search(content), _QUESTION.search(content)
         if today and question:
-            pictures, plan = _PICTURES.search(content), _PLAN.search(content)
+            plan = _PLAN.search(content)
             return Asked(
                 question=json.loads(question[1]),
                 today=date.fromisoformat(today[1]),
-                pictures=tuple(json.loads(pictures[1])) if pictures else (),
+                pictures=_pictures(content),
                 plan=json.loads(plan[1]) if plan else "",
             )
     raise ModelError(
         "the planner found no question block in the messages",
         hint="it needs the lines of agent/prompts/question.md",
+    )
+
+
+def _pictures(content: str) -> tuple[Picture, ...]:
+    ids, facts = _PICTURES.search(content), _FACTS.search(content)
+    known = json.loads(facts[1]) if facts else {}
+    return tuple(
+        with_facts_of(Picture(name, b""), known.get(name, {}))
+        for name in (json.loads(ids[1]) if ids else ())
     )
 
 
