@@ -179,7 +179,6 @@ def test_counts(question: str, look: str, places: Gazetteer) -> None:
         ("my best pictures of Lisbon", "best"),
         ("everything from Atlantisia in 2019", "Atlantisia"),
         ("photos taken with my phone", "taken with my phone"),
-        ("photos from next year", "next year"),
         ("photos from 2021 or from Berlin", "or"),
         ("dogs not", "not"),
         ("not not dogs", "not"),
@@ -281,7 +280,7 @@ def test_a_date_that_does_not_exist_is_an_error(question: str, places: Gazetteer
 def test_an_unknown_place_comes_with_names_that_are_near(places: Gazetteer) -> None:
     (part,) = asked("everything from Lisbonn", places).blocked
     assert "did you mean Lisbon" in part.reason
-    (part,) = asked("everything from Christmas", places).blocked
+    (part,) = asked("everything from Nowhereland", places).blocked
     assert "did you mean" not in part.reason
 
 

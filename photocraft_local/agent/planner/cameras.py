@@ -47,6 +47,16 @@ _PATTERNS = [
     re.compile(rf"(?<!of a )(?<!of an )(?<!of the )\b(?:my )?{_ANY_CAMERA} (?={PHOTO}\b)", re.I),
     re.compile(rf"\b{PHOTO} (?:from|with|by|on) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
 ]
+_CHINESE = {
+    "佳能": "Canon", "尼康": "Nikon", "索尼": "Sony", "富士": "Fujifilm", "苹果": "Apple",
+    "华为": "Huawei", "小米": "Xiaomi", "徕卡": "Leica", "松下": "Panasonic", "三星": "Samsung",
+    "奥林巴斯": "Olympus", "大疆": "DJI", "谷歌": "Google", "宾得": "Pentax",
+}  # fmt: skip
+_PATTERNS.append(
+    re.compile(
+        rf"用(?:我的|了)?(?P<name>{'|'.join(_CHINESE)}|{_NAMES})(?:相机|手机)?(?=拍|照|的|$)", re.I
+    )
+)
 _LONE = re.compile(rf"\b{_WITH} {_OWNED}{_CAMERA}{_ITSELF}\b", re.I)
 _JOINT = r"(?:,? (?:and|or|und|oder|et|ou|y|o) |, )"
 _LEFT = re.compile(rf"\b{_ANY_CAMERA}{_JOINT}$", re.I)
@@ -85,7 +95,8 @@ def placed_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:
 
 def _listed(draft: Draft, match: re.Match[str]) -> tuple[tuple[str, ...], int, int]:
     """All cameras of "Nikon or Sony photos", and where the list begins and ends."""
-    names, start, end = [match["name"]], match.start(), match.end()
+    first = match["name"]
+    names, start, end = [_CHINESE.get(first, first)], match.start(), match.end()
     while left := draft.before(start, _LEFT):
         draft.claim(left.start(), start)
         names.insert(0, left["name"])

@@ -47,7 +47,7 @@ def look_of(draft: Draft) -> str:
 
 def phrase(text: str) -> str:
     """The words of ``text`` that can be seen: no commands, no small words at either end."""
-    text = words.CJK_FILLER.sub(" ", text)
+    text = words.ELIDED.sub(" ", words.CJK_FILLER.sub(" ", text))
     found = [word for word in words.WORD.findall(text) if word.casefold() not in words.OUTER]
     while found and _is_edge(found[0]):
         found.pop(0)

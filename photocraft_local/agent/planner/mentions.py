@@ -89,15 +89,15 @@ def place_pieces(draft: Draft, places: Places) -> list[Piece]:
         start = draft.first_free(phrase.start, phrase.end)
         if start == phrase.end or not draft.is_free(start, phrase.end):
             continue
+        at = draft.claim_before(start, words.CJK_NOT)
+        negated = phrase.negated or at < start
         said = draft.claim(start, phrase.end).strip()
         if phrase.problem:
             reason = "; ".join(part for part in (phrase.problem, phrase.hint) if part)
             draft.blocked.append(Unused(said, reason))
             continue
         spots = tuple(_spot(spot) for spot in phrase.spots)
-        pieces.append(
-            Piece(start, phrase.end, PlaceCondition(said, spots, phrase.negated), phrase.notes)
-        )
+        pieces.append(Piece(at, phrase.end, PlaceCondition(said, spots, negated), phrase.notes))
     return pieces
 
 

@@ -66,8 +66,14 @@ FACTS = {
              r"|\b(?:ohne ort|sans lieu|sin ubicación)\b"): "not has_gps",
     _pattern(r"\bwith(?: an?| the| known)? (?:date|timestamp)s?\b"): "has_time",
     _pattern(r"\bwith(?: an?| the| known)? (?:location|gps|coordinates)s?\b"): "has_gps",
-    _pattern(r"\b(?:no|without|not|except)(?: any)? screen ?shots?\b"): 'not flag("screenshot")',
-    _pattern(r"\bscreen ?shots?\b"): 'flag("screenshot")',
+    _pattern(
+        r"\b(?:no|without|not|except|keine|ohne|sans|pas de|sin)(?: any)? "
+        r"(?:screen ?shots?|bildschirmfotos?|captures? d'écran|capturas? de pantalla)\b"
+    ): 'not flag("screenshot")',
+    _pattern(
+        r"\b(?:screen ?shots?|bildschirmfotos?|captures? d'écran|capturas? de pantalla)\b"
+        r"|截图|截屏"
+    ): 'flag("screenshot")',
 }  # fmt: skip
 
 NOT = _pattern(
@@ -78,9 +84,10 @@ NOT = _pattern(
     r"|ohne|nicht|keine?[nmr]?|außer|sans|pas de|sauf|sin|salvo|excepto))\b"
     r"|没有|除了"
 )
+CJK_NOT = re.compile(r"(?:不是|不|没有|没|非)$")
 # "without cats and dogs": both are meant; a comma ends it.
 LIST_JOINT = _pattern(r" ?, ?(?:and|or|nor) | (?:and|or|nor|und|oder|et|ou|ni|y|o)(?: no)? ")
-SCOPE_END = _pattern(r"[,;:.!?]|\b(?:but|yet|aber|mais|pero)\b")
+SCOPE_END = _pattern(r"[,;:.!?，。；的]|\b(?:but|yet|aber|mais|pero)\b")
 # "without dogs or in Berlin": what the "or" joins is no longer among the unwanted things.
 OPEN_END = _pattern(r"\b(?:or|nor|oder|ou) *$")
 # "with no toilets and a red bucket": after a bare noun, an article begins something new.
@@ -124,7 +131,7 @@ DIRECTION = _pattern(
 BETWEEN = _pattern(r"\b(?:between|on the way (?:from|to)|from here to) $")
 OR = _pattern(r"^[ ,]*(?:or|nor|noch|oder|ou|o)(?: |$)|^或")
 # Left over beside a condition, it joins what cannot be joined: "from 2021 or in Berlin".
-LOOSE_OR = _pattern(r"\b(?:either|or|nor|oder|entweder|ou|noch)\b|或")
+LOOSE_OR = _pattern(r"\b(?:either|or|nor|oder|entweder|ou|noch|o|u)\b|或者?")
 AND = _pattern(r"^[ ,]*(?:and|und|et|y|&|\+|/|as well as)(?: |$)|^[和与]")
 COMMA = _pattern(r"^ ?, ?$")
 
@@ -171,11 +178,14 @@ EDGE = frozenset(
     """
     a an the this that these those some any all every each both of in on at to for from by with and
     or but as is are was were be been being am do does did have has had having which who whose
-    where it its they their there my our your his her one ones thing things something anything
+    where it its they them their there my our your his her one ones thing things something anything
     contain contains containing depicting depict featuring include includes including visible seen
     appear appears many several few what which made like into over during along about look us then
     also too ever still really maybe i've let let's dated sometime back when
-    der die das den dem des ein eine einen einem einer von vom aus im in am an auf mit und oder
+    but yet however aber sondern mais pero sino es schon
+    était étaient fut est sont était-ce c'était c'est estaba estaban está están fue fueron
+    una unos busco der die das den dem des ein eine einen einem einer
+    von vom aus im in am an auf mit und oder
     ist sind war waren wo zu ich wir mein meine unsere alle alles
     le la les l un une des du de d et ou avec sur dans au aux à je nous mes mon ma nos tous toutes
     em com da das dos nas
@@ -184,9 +194,11 @@ EDGE = frozenset(
 )
 CJK_FILLER = _pattern(
     r"的|の|写真|画像|撮った|撮影した|を|で"
-    r"|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有"
+    r"|照片[里上]|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有|是|在|吗|呢|了"
+    r"|一[座只个张条辆艘头匹朵棵位些架把]"
 )
 WORD = re.compile(
     r"[^\W_]+(?:['-][^\W_]+)*|[^\w\s,;:.!?'\"()\[\]{}<>/\\|*_=+~^`@#$%&¿¡。，？！；：、·-]+"
 )
+ELIDED = _pattern(r"\b(?:[dl]|qu)'(?=\w)")  # "d'une voiture"
 LETTER = re.compile(r"[^\W_]")

@@ -11,6 +11,7 @@ from photocraft_local.agent.planner.plan import Ask, AskKind
 from photocraft_local.agent.planner.understand.phrases import phrase_of, phrases
 
 _STOP = re.compile(r"[,.;:!?¿¡–—-]\s*$")
+_WORD_START = re.compile(r"(?<![^\W_])[^\W_]|[\u4e00-\u9fff]")
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -41,18 +42,16 @@ def _claim_helpers(draft: Draft, at: int) -> None:
 
 def _clause_starts(draft: Draft) -> Iterator[int]:
     """Where words begin that stand behind nothing, behind punctuation, or in Chinese."""
-    for match in re.finditer(r"\S+", draft.text):
-        for at in range(match.start(), match.end()):
-            char = draft.text[at]
-            if not draft.is_free(at, at + 1) or not (char.isalnum()):
-                continue
-            if _CJK.match(char):
-                yield at
-                continue
-            left = _unclaimed_left(draft, at)
-            if not left or _STOP.search(left):
-                yield at
-            break
+    for match in _WORD_START.finditer(draft.text):
+        at = match.start()
+        if not draft.is_free(at, at + 1):
+            continue
+        if _CJK.match(draft.text[at]):
+            yield at
+            continue
+        left = _unclaimed_left(draft, at)
+        if not left or _STOP.search(left):
+            yield at
 
 
 def _unclaimed_left(draft: Draft, at: int) -> str:

@@ -14,6 +14,7 @@ from photocraft_local.agent.planner.conditions import (
     CameraCondition,
     FactCondition,
     PlaceCondition,
+    Spot,
     TimeCondition,
 )
 from photocraft_local.agent.planner.looks import claim_unwanted, phrase
@@ -23,15 +24,18 @@ from photocraft_local.agent.planner.understand.looking import looks_in
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
+_PEOPLE = "people"
 _KINDS: list[type] = [TimeCondition, PlaceCondition, CameraCondition, FactCondition]
 
 
 def simple(sheet: Sheet, start: int, end: int) -> Wanted:
     """The set of a stretch in which nothing leans on other photos."""
-    not_looks = tuple(dict.fromkeys(claim_unwanted(sheet.draft, start, end)))
+    draft = sheet.draft
+    nobody = bool(draft.claim_all(phrase_of("joints", "nobody"), start, end))
+    unwanted = [*claim_unwanted(draft, start, end), *[_PEOPLE] * nobody]
     chunks = [_chunk(sheet, *bounds) for bounds in _split(sheet, start, end)]
     joined = _joined([chunk for chunk in chunks if not chunk.is_empty])
-    return replace(joined, not_looks=not_looks + joined.not_looks)
+    return replace(joined, not_looks=tuple(dict.fromkeys((*unwanted, *joined.not_looks))))
 
 
 def _split(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
@@ -66,13 +70,14 @@ def _joined(chunks: Sequence[Wanted]) -> Wanted:
 
 
 def _is_one_look(wanted: Wanted) -> bool:
-    return len(wanted.looks) == 1 and not wanted.conditions
+    """One, or a list: "a tiger, a lion or a bear"."""
+    return bool(wanted.looks) and not wanted.conditions
 
 
 def _choice_of_looks(before: Sequence[Wanted], last: Wanted) -> Wanted:
     """ "cats or dogs in Lisbon": the condition holds for both."""
     first_of_last, *rest = last.looks
-    texts = [text for chunk in before for text in chunk.looks[0].texts]
+    texts = [text for chunk in before for look in chunk.looks for text in look.texts]
     choice = Look(tuple(dict.fromkeys((*texts, *first_of_last.texts))))
     return replace(last, looks=(choice, *rest))
 
@@ -95,14 +100,24 @@ def _split_spots(sheet: Sheet) -> None:
     """ "Lisbon and Porto" are no choice here."""
     for piece in list(sheet.pieces):
         condition = piece.condition
-        if isinstance(condition, PlaceCondition) and len(condition.spots) == 2:
+        ends = _ends(condition) if isinstance(condition, PlaceCondition) else ()
+        if len(ends) == 2:
             sheet.pieces.remove(piece)
-            first, second = condition.spots
+            first, second = ends
             said = sheet.draft.text
             cut = said.find(first.name, piece.start) + len(first.name)
-            one = PlaceCondition(first.name, (first,), condition.negated)
-            two = PlaceCondition(second.name, (second,), condition.negated)
+            one = PlaceCondition(first.name, (first,))
+            two = PlaceCondition(second.name, (second,))
             sheet.pieces += [Piece(piece.start, cut, one), Piece(cut, piece.end, two)]
+
+
+def _ends(condition: PlaceCondition) -> tuple[Spot, ...]:
+    """ "between A and B" names two places as well."""
+    how = condition.spots[0].how
+    if how and how.relation == "between" and how.to:
+        parts = (replace(how, relation="in", to=None), how.to)
+        return tuple(Spot(part.name, (part.area, *part.others), None, part) for part in parts)
+    return condition.spots
 
 
 def _has_words(sheet: Sheet, start: int, end: int) -> bool:

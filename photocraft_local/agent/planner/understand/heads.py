@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import cast
 
 from photocraft_local.agent.planner.plan import RelationKind
-from photocraft_local.agent.planner.understand.phrases import Phrase, phrases
+from photocraft_local.agent.planner.understand.phrases import Phrase, phrase_of, phrases
 from photocraft_local.agent.planner.understand.sheet import Sheet
 from photocraft_local.timelang import AnchoredTime, When, find_anchored
 
@@ -56,8 +56,13 @@ def find_heads(sheet: Sheet) -> list[Head]:
     for head in (*_of_places_and_trips(sheet), *_of_times(sheet)):
         if sheet.draft.is_free(head.start, head.end):
             sheet.draft.claim(head.start, head.end)
+            if head.within:
+                sheet.draft.claim_before(head.start, phrase_of("joints", "at_most"))
             sheet.draft.claim(head.anchor_end, max(head.stop, head.anchor_end))
+            sheet.draft.claim_before(head.anchor_start, phrase_of("joints", "came"))
             heads.append(head)
+    for head in heads:
+        claim_subject(sheet, head.anchor_start, head.anchor_end)
     return _with_apart(sheet, sorted(heads, key=lambda head: head.start))
 
 
@@ -140,3 +145,15 @@ def _kilometres(found: dict[str, str]) -> float:
     return float(found["km"]) * next(
         size for mark, size in _KM_PER_UNIT.items() if unit.startswith(mark)
     )
+
+
+def claim_subject(sheet: Sheet, start: int, end: int) -> None:
+    """ "we saw | a cow": who and what they did is not looked for; an unknown verb is named."""
+    draft = sheet.draft
+    match = phrase_of("fillers", "subject").match(draft.text, start, end)
+    if match and draft.is_free(match.start(), match.end()):
+        draft.claim(match.start(), match.end())
+        start = match.end()
+        verb = phrase_of("fillers", "deed").match(draft.text, start, end)
+        if verb and draft.is_free(verb.start(), verb.end()):
+            sheet.set_aside(verb.start(), verb.end(), "taken as a photo of what was so treated")

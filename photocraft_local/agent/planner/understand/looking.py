@@ -15,7 +15,9 @@ from photocraft_local.agent.planner.understand.phrases import phrase_of, table
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _APART = re.compile(r"[,;:!?。，；：！？、]|\.(?=\s|$)|(?<=\s)[-–—](?=\s)")
-_RATHER = re.compile(r"\.{2,}|…|,? (?:i mean|or rather|that is|i\.e\.)(?= |,)", re.IGNORECASE)
+_RATHER = re.compile(
+    r"\.{2,}|…|(?<=\w) ?/ ?(?=\w)|,? (?:i mean|or rather|that is|i\.e\.)(?= |,)", re.IGNORECASE
+)
 _MOST_WORDS = 3  # of a thing that "and" joins
 
 

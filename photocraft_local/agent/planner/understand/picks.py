@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
@@ -15,37 +16,39 @@ _SEVERAL = "only one order at a time is followed"
 _NO_PLACE = "from which place, is not said"
 
 
-def take_pick(sheet: Sheet, start: int, end: int) -> Pick | None:
-    """Claims the words of an order; a second order in the same stretch is blocked."""
-    pick: Pick | None = None
+def mark_picks(sheet: Sheet) -> None:
+    """Claims the words of every order in the question."""
     for phrase in phrases("picks"):
-        for match in sheet.draft.matches(phrase.pattern, start, end):
-            by = cast(PickBy, phrase.cells[0])
-            if pick and pick.by != "best" and by == "best":
-                pick = _with_count(sheet, pick, match)
-            elif pick and pick.by != by:
-                sheet.block(match.start(), match.end(), _SEVERAL)
-            else:
-                pick = _pick(sheet, by, match, end) or pick
-    return pick
+        for match in sheet.draft.matches(phrase.pattern):
+            said = sheet.draft.claim(match.start(), match.end()).strip()
+            pick = Pick(cast(PickBy, phrase.cells[0]), _count(match), said)
+            sheet.picks.append((match.start(), match.end(), pick))
 
 
-def _pick(sheet: Sheet, by: PickBy, match: re.Match[str], end: int) -> Pick | None:
-    said = sheet.draft.claim(match.start(), match.end()).strip()
-    place = ""
-    if by in ("nearest", "farthest"):
-        spot = _spot_behind(sheet, match.end(), end)
-        if not spot:
-            sheet.block(match.start(), match.end(), _NO_PLACE)
-            return None
-        place = spot
-    return Pick(by, _count(match), said, place)
+def take_pick(sheet: Sheet, start: int, end: int) -> Pick | None:
+    """The order of ``text[start:end]``; a second one in the same stretch is blocked."""
+    found = sorted((mark for mark in sheet.picks if start <= mark[0] < end), key=lambda m: m[0])
+    sheet.picks = [mark for mark in sheet.picks if mark not in found]
+    chosen: Pick | None = None
+    for first, last, pick in found:
+        if pick.by in ("nearest", "farthest"):
+            pick = replace(pick, place=_spot_behind(sheet, last, end))
+            if not pick.place:
+                sheet.block(first, last, _NO_PLACE)
+                continue
+        if chosen is None:
+            chosen = pick
+        elif "best" in (chosen.by, pick.by):
+            chosen = _merged(chosen, pick)
+        elif chosen.by != pick.by:
+            sheet.block(first, last, _SEVERAL)
+    return chosen
 
 
-def _with_count(sheet: Sheet, pick: Pick, match: re.Match[str]) -> Pick:
+def _merged(one: Pick, other: Pick) -> Pick:
     """ "the first | three photos": the number stands apart."""
-    said = sheet.draft.claim(match.start(), match.end()).strip()
-    return Pick(pick.by, _count(match), f"{pick.words} {said}", pick.place)
+    order, number = (other, one) if one.by == "best" else (one, other)
+    return replace(order, count=number.count, words=f"{one.words} {other.words}")
 
 
 def _spot_behind(sheet: Sheet, start: int, end: int) -> str:

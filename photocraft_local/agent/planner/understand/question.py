@@ -19,9 +19,11 @@ from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Plan, Relation, 
 from photocraft_local.agent.planner.reading import _namesakes
 from photocraft_local.agent.planner.understand.asks import claim_ask
 from photocraft_local.agent.planner.understand.clauses import halves, in_order
+from photocraft_local.agent.planner.understand.excepting import mark_excepted, unturn_excepted
 from photocraft_local.agent.planner.understand.form import EXAMPLES, check_form
 from photocraft_local.agent.planner.understand.heads import Head, find_heads
 from photocraft_local.agent.planner.understand.phrases import phrase_of
+from photocraft_local.agent.planner.understand.picks import mark_picks
 from photocraft_local.agent.planner.understand.pictures import mark_pictures
 from photocraft_local.agent.planner.understand.relating import described
 from photocraft_local.agent.planner.understand.sheet import Sheet
@@ -45,6 +47,7 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     heads = find_heads(sheet)
     ask = claim_ask(draft)
     mark_pictures(sheet)
+    mark_excepted(sheet)
     draft.claim_all(words.MUCH)
     _find_pieces(sheet, today, places)
     draft.claim_all(phrase_of("fillers", "relative"))
@@ -102,8 +105,13 @@ def _find_pieces(sheet: Sheet, today: date, places: Places) -> None:
     draft = sheet.draft
     sheet.pieces += [Piece(*placed) for placed in placed_cameras(draft)]
     sheet.pieces += time_pieces(draft, today)
+    for match in draft.matches(phrase_of("joints", "own_unit")):
+        draft.claim(match.start(), match.end())
+        sheet.units.append(match)
+    mark_picks(sheet)
     sheet.pieces += place_pieces(draft, places)
     sheet.notes += dict.fromkeys(note for piece in sheet.pieces for note in piece.notes)
+    unturn_excepted(sheet)
     for pattern, where in words.FACTS.items():
         for match in draft.matches(pattern):
             said = draft.claim(match.start(), match.end()).strip()

@@ -6,16 +6,18 @@ chains nest as they are said.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.conditions import CameraCondition, TimeCondition
 from photocraft_local.agent.planner.mentions import Piece
-from photocraft_local.agent.planner.plan import Apart, Relation, Wanted, Which
+from photocraft_local.agent.planner.plan import Apart, Pick, Relation, RelationKind, Wanted, Which
 from photocraft_local.agent.planner.understand.clauses import simple
+from photocraft_local.agent.planner.understand.excepting import take_excepted, without
 from photocraft_local.agent.planner.understand.heads import Head
-from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.picks import take_pick
 from photocraft_local.agent.planner.understand.pictures import take_here_before, take_pictures
 from photocraft_local.agent.planner.understand.sheet import Sheet
@@ -35,14 +37,45 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
             shared.append(relation)
         elif relation:
             relations.append(relation)
+    left_out = [described(sheet, heads, *bounds) for bounds in take_excepted(sheet, start, end)]
     relations += take_here_before(sheet, start, end)
     like = take_pictures(sheet, start, end)
+    own = [unit for unit in sheet.units if start <= unit.start() < end]
+    sheet.units = [unit for unit in sheet.units if unit not in own]
     pick = take_pick(sheet, start, end)
     wanted = simple(sheet, start, end)
     for more in shared:
         wanted = _both(wanted, more)
     relations += wanted.relations
-    return replace(wanted, relations=tuple(relations), like=like, pick=pick or wanted.pick)
+    relations += _of_itself(sheet, wanted, own)
+    pick = _beside(pick, relations)
+    wanted = replace(wanted, relations=tuple(relations), like=like, pick=pick or wanted.pick)
+    for part in left_out:
+        wanted = without(wanted, part)
+    return wanted
+
+
+def _of_itself(sheet: Sheet, wanted: Wanted, said: Sequence[re.Match[str]]) -> list[Relation]:
+    """ "in Tokyo on the first day": the first day of the rest."""
+    relations = []
+    for match in said:
+        unit = next(name for name in _SHIFTING if match[name])
+        anchor = Wanted(conditions=wanted.conditions)
+        if anchor.is_empty:
+            sheet.block(match.start(), match.end(), _NOTHING_SAID)
+        else:
+            which: Which = "first" if match["first"] else "last"
+            kind = cast(RelationKind, unit)
+            relations.append(Relation(kind, anchor, which, words=match.group().strip()))
+    return relations
+
+
+def _beside(pick: Pick | None, relations: Sequence[Relation]) -> Pick | None:
+    """ "the two photos after the concert" are the first two."""
+    kinds = {relation.kind for relation in relations}
+    if pick and pick.by == "best" and kinds & {"before", "after"}:
+        return replace(pick, by="first" if "after" in kinds else "last")
+    return pick
 
 
 def _next(heads: list[Head], start: int, end: int) -> Head | None:
@@ -56,7 +89,6 @@ def _related(sheet: Sheet, heads: list[Head], head: Head, end: int) -> Relation 
     upto = min(head.anchor_end, end) if head.anchor_start >= head.start else head.anchor_end
     cameras = [p for p in sheet.within(head.anchor_start, upto) if _is_camera(p)]
     sheet.pieces = [piece for piece in sheet.pieces if piece not in cameras]
-    claim_subject(sheet, head.anchor_start, upto)
     anchor = described(sheet, heads, head.anchor_start, upto)
     sheet.pieces += cameras
     at = draft.claim_before(head.first, words.LEAD)
@@ -92,21 +124,10 @@ def _which(head: Head, anchor: Wanted) -> Which:
     """ "the day after Kyoto": after the last day there; "the day after the parade": any."""
     if head.which:
         return cast(Which, head.which)
-    if head.kind in _SHIFTING and head.shift and not anchor.looks and not anchor.relations:
+    lasts = not (anchor.looks or anchor.relations or anchor.like or anchor.pick)
+    if head.kind in _SHIFTING and head.shift and lasts:
         return "last" if head.shift > 0 else "first"
     return "each"
-
-
-def claim_subject(sheet: Sheet, start: int, end: int) -> None:
-    """ "we saw | a cow": who and what they did is not looked for; an unknown verb is named."""
-    draft = sheet.draft
-    match = phrase_of("fillers", "subject").match(draft.text, start, end)
-    if match and draft.is_free(match.start(), match.end()):
-        draft.claim(match.start(), match.end())
-        start = match.end()
-        verb = phrase_of("fillers", "deed").match(draft.text, start, end)
-        if verb and draft.is_free(verb.start(), verb.end()):
-            sheet.set_aside(verb.start(), verb.end(), "taken as a photo of what was so treated")
 
 
 def _both(one: Wanted, other: Wanted) -> Wanted:

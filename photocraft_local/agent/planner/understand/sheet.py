@@ -6,11 +6,13 @@ ends in exactly one set.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from photocraft_local.agent.planner.draft import Draft, Unused
 from photocraft_local.agent.planner.mentions import Piece
+from photocraft_local.agent.planner.plan import Pick
 
 
 @dataclass
@@ -20,6 +22,9 @@ class Sheet:
     draft: Draft
     pictures: tuple[str, ...] = ()
     pieces: list[Piece] = field(default_factory=list)
+    picks: list[tuple[int, int, Pick]] = field(default_factory=list)  # where their words stand
+    units: list[re.Match[str]] = field(default_factory=list)  # "on the first day", of the rest
+    excepts: list[tuple[int, int]] = field(default_factory=list)  # stretches that are left out
     likes: list[int] = field(default_factory=list)  # where the text speaks of the pictures
     places_again: list[tuple[int, str]] = field(default_factory=list)  # "here before": where, words
     notes: list[str] = field(default_factory=list)

@@ -1,0 +1,55 @@
+"""Sets that are left out as a whole: "cats except those in Lisbon in 2021"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from photocraft_local.agent.planner.plan import Wanted
+from photocraft_local.agent.planner.understand.phrases import phrase_of
+from photocraft_local.agent.planner.understand.sheet import Sheet
+
+_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
+_NEAR = 3  # characters between the words for "except" and the first condition
+
+
+def mark_excepted(sheet: Sheet) -> None:
+    """Claims the words for "except the ones"; what follows up to a comma is left out."""
+    draft = sheet.draft
+    for match in list(draft.matches(phrase_of("joints", "except"))):
+        end = _END.search(draft.text, match.end())
+        stop = end.start() if end else len(draft.text)
+        if draft.is_free(match.start(), match.end()) and draft.text[match.end() : stop].strip():
+            draft.claim(match.start(), match.end())
+            sheet.excepts.append((match.end(), stop))
+
+
+def unturn_excepted(sheet: Sheet) -> None:
+    """The NOT before an excepted stretch is its own, not its first condition's."""
+    for start, _ in sheet.excepts:
+        for index, piece in enumerate(sheet.pieces):
+            condition: Any = piece.condition
+            if start <= piece.start <= start + _NEAR and getattr(condition, "negated", False):
+                sheet.pieces[index] = replace(piece, condition=replace(condition, negated=False))
+
+
+def take_excepted(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
+    """The stretches inside ``text[start:end]``."""
+    taken = [(at, upto) for at, upto in sheet.excepts if start <= at and upto <= end]
+    sheet.excepts = [bounds for bounds in sheet.excepts if bounds not in taken]
+    return taken
+
+
+def without(wanted: Wanted, part: Wanted) -> Wanted:
+    """A single condition or look is turned round; what has several parts is left out whole."""
+    if part.is_empty:
+        return wanted
+    if part == Wanted(conditions=part.conditions) and len(part.conditions) == 1:
+        condition: Any = part.conditions[0]
+        if hasattr(condition, "negated"):
+            turned = replace(condition, negated=not condition.negated)
+            return replace(wanted, conditions=(*wanted.conditions, turned))
+    if part == Wanted(looks=part.looks) and len(part.looks) == 1:
+        return replace(wanted, not_looks=(*wanted.not_looks, *part.looks[0].texts))
+    return replace(wanted, but_not=(*wanted.but_not, part))
