@@ -35,7 +35,7 @@ def photo(shared: Path, name: str, encoder: LabelEncoder) -> np.ndarray:
 
 def test_it_is_an_encoder(encoder: LabelEncoder) -> None:
     assert isinstance(encoder, Encoder)
-    assert encoder.spec.dim == 384 + 80
+    assert encoder.spec.dim == 384 + 80 + 1000
 
 
 @pytest.mark.slow
@@ -67,11 +67,11 @@ def test_vectors_are_unit_and_do_not_depend_on_company(shared: Path, encoder: La
     bear = photo(shared, "000000000285.jpg", encoder)
     giraffe = photo(shared, "000000000072.jpg", encoder)
     together = encoder.encode_images([bear, giraffe])
-    assert together.shape == (2, 464)
+    assert together.shape == (2, 1464)
     assert together.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(encoder.encode_images([giraffe])[0], together[1], atol=1e-5)
-    assert encoder.encode_images([]).shape == (0, 464)
+    assert encoder.encode_images([]).shape == (0, 1464)
 
 
 def test_a_bear_is_a_bear(shared: Path, encoder: LabelEncoder) -> None:

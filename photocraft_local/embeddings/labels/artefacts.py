@@ -43,7 +43,7 @@ from photocraft_local.embeddings.labels.torch_file import read_state_dict
 from photocraft_local.errors import EncoderError
 from photocraft_local.storage.atomic import sync
 
-FORMAT = 3  # rises when the code that makes the files changes what they hold
+FORMAT = 4  # rises when the code that makes the files changes what they hold
 POOLING = Pooling(temperature=1.5, whole_share=0.5, region=2)
 _MANIFEST = "manifest.json"
 _BUILDING = ".labels-"
@@ -53,10 +53,10 @@ _log = logging.getLogger(__name__)
 
 def fingerprint() -> str:
     """Hex digest of all that the derived files depend on; reads no large file."""
-    digest = hashlib.sha256(f"{FORMAT}{POOLING}{PHRASES}".encode())
+    digest = hashlib.sha256(f"{FORMAT}{POOLING}{PHRASES}{class_numbers()}".encode())
     for source in sources.ALL:
         digest.update(bytes.fromhex(source.sha256))
-    for name in ("scenes.tsv", "objects.tsv", "background.npz"):
+    for name in ("scenes.tsv", "background.npz"):
         digest.update(hashlib.sha256(data_bytes(name)).digest())
     return digest.hexdigest()
 

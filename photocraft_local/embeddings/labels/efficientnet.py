@@ -119,7 +119,8 @@ def build_model(variant: Variant, weights: Mapping[str, NDArray[Any]], pooling: 
 
     Input ``pixels`` uint8 (n, height, width, 3), sides multiples of 32 and at least
     ``region`` cells. Outputs, float32: ``map`` (n, 1280, height/32, width/32), each in [0, 6];
-    ``features`` (n, 1280), its mean; ``evidence`` (n, 1000), class probabilities.
+    ``features`` (n, 1280), its mean; ``evidence`` (n, 1000), class probabilities
+    of the whole; ``classes`` (n, 1000), the highest probability of each class in any region.
 
     Raises:
         EncoderError: the weights are not those of this variant.
@@ -132,6 +133,7 @@ def build_model(variant: Variant, weights: Mapping[str, NDArray[Any]], pooling: 
             "map": ["n", 1280, "rows", "columns"],
             "features": ["n", 1280],
             "evidence": ["n", len(weights["_fc.bias"])],
+            "classes": ["n", len(weights["_fc.bias"])],
         }
         return graph.serialised(f"efficientnet-{variant.name}", outputs)
     except ImportError as exc:
@@ -174,7 +176,12 @@ def _pool(graph: _Graph, pooling: Pooling) -> None:
     whole = graph.node("Softmax", graph.value, axis=1)
     graph.node("AveragePool", "map", kernel_shape=[pooling.region] * 2, strides=[1, 1])
     graph.node("Conv", graph.value, "fc.conv", "fc.b", kernel_shape=[1, 1])
+    logits = graph.value
+    graph.constant("temperature", np.array(pooling.temperature, np.float32))
+    graph.node("Mul", logits, "temperature")
     graph.node("Softmax", graph.value, axis=1)
+    graph.node("ReduceMax", graph.value, axes=[2, 3], keepdims=0, output="classes")
+    graph.node("Softmax", logits, axis=1)
     graph.node("GlobalAveragePool", graph.value)
     regions = graph.node("Flatten", graph.value)
     mine = graph.node("Mul", whole, "whole_share")

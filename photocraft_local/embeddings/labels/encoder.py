@@ -24,13 +24,13 @@ from photocraft_local.embeddings.encoder import (
 from photocraft_local.embeddings.labels.artefacts import Artefacts, fingerprint
 from photocraft_local.embeddings.labels.label_space import (
     DIM,
-    OBJECT_SCALE,
+    THING_SCALE,
     LabelSpace,
     Measures,
     unit,
 )
 from photocraft_local.embeddings.labels.looks import measure as looks_of
-from photocraft_local.embeddings.labels.objects import Things, things_in
+from photocraft_local.embeddings.labels.objects import Thing, ThingReader, Things
 from photocraft_local.embeddings.labels.picture import (
     CLASSIFIER_SIDE,
     DECODE_SIDE,
@@ -46,11 +46,15 @@ from photocraft_local.embeddings.onnx_session import open_session
 ENCODER_ID = "labels"
 _LABEL_WORDS = 2
 _MEAN, _STD = 0.026, 0.112  # similarity of unrelated texts and photos
-# A query that names nothing but things: the detector decides, the words lean on it a little.
-_ALONE_GAIN, _ALONE_WEIGHT = 6.75, 0.3
-_BESIDE_GAIN, _BESIDE_CUTOFF = 4.0, 5.0  # things beside other words
-_MORE = 0.9  # of a thing's gain is asked for each further one
-_CUTOFF = 3.4  # the lowest at which 3 of 4 absent things stay unfound, on both halves
+_CUTOFF = 3.6  # of a query that names no thing: the likeness to its words alone
+# A query that names nothing but things: what was seen decides, the words lean on it a little.
+_DETECTED, _CLASSIFIED, _ALONE_WEIGHT = 6.75, 3.0, 0.3
+_DETECTED_CUTOFF, _CLASSIFIED_CUTOFF = 3.4, 4.1
+# Things beside other words, as "a dog on the beach"; the cut-off asks for a share of them too.
+_DETECTED_BESIDE, _CLASSIFIED_BESIDE = 3.0, 1.5
+_BESIDE_CUTOFF, _BESIDE_SHARE = 3.4, 0.5
+# How much of its gain is asked for each further thing.
+_MORE_ALONE, _MORE_BESIDE = 0.9, 0.6
 
 
 class LabelEncoder:
@@ -101,15 +105,17 @@ class LabelEncoder:
         larger = (network_input(image, DETECTOR_SIDE) for image in images)
         objects = [self._detector.run(["objects"], {"pixels": picture})[0] for picture in larger]
         return Measures(
-            np.concatenate([evidence for evidence, _ in outputs]),
-            np.concatenate([features for _, features in outputs]),
+            np.concatenate([output[0] for output in outputs]),
+            np.concatenate([output[1] for output in outputs]),
             np.stack([looks_of(picture[0]) for picture in pictures]),
             np.concatenate(objects),
+            np.concatenate([output[2] for output in outputs]),
         )
 
-    def _classify(self, picture: Pixels) -> tuple[Vectors, Vectors]:
-        evidence, features = self._classifier.run(["evidence", "features"], {"pixels": picture})
-        return evidence, features
+    def _classify(self, picture: Pixels) -> tuple[Vectors, Vectors, Vectors]:
+        wanted = ["evidence", "features", "classes"]
+        evidence, features, classes = self._classifier.run(wanted, {"pixels": picture})
+        return evidence, features, classes
 
     def encode_text(self, text: str) -> TextEmbedding:
         """The query's unit vector; words that no part of the encoder knows are named, not
@@ -119,7 +125,7 @@ class LabelEncoder:
             return TextEmbedding(None, (), query.not_understood)
         words = unit(self._sentences.embed(_sentence(query.english)) - self._texts["mean"])
         vector = np.concatenate([words, np.zeros(DIM - WORDS_DIM, np.float32)])
-        things = things_in(query.english, SILENT_WORDS)
+        things = self._things.read(query.english)
         if not things.named:
             return TextEmbedding(vector, query.understood, query.not_understood)
         return TextEmbedding(vector, query.understood, query.not_understood, **_evidence(things))
@@ -145,21 +151,40 @@ class LabelEncoder:
         return SentenceModel()
 
     @cached_property
+    def _things(self) -> ThingReader:
+        return ThingReader(SILENT_WORDS)
+
+    @cached_property
     def _reader(self) -> QueryReader:
         lexicon = self._artefacts.path("lexicon.txt").read_text("utf-8")
         return QueryReader(self._sentences.rank, frozenset(lexicon.split()))
 
 
 def _evidence(things: Things) -> dict[str, Any]:
-    """What the detector adds to a query's score, as fields of TextEmbedding."""
-    gain, weight = (_ALONE_GAIN, _ALONE_WEIGHT) if things.alone else (_BESIDE_GAIN, 1.0)
+    """What was seen of the named things adds to a query's score; as fields of TextEmbedding."""
     evidence = np.zeros(DIM, np.float32)
-    for numbers in things.named:
-        for number in numbers:
-            evidence[WORDS_DIM + number] += gain / OBJECT_SCALE
-    more = len(things.named) - 1  # each further thing must be there too
-    cutoff = _CUTOFF if things.alone else _BESIDE_CUTOFF
-    return {"evidence": evidence, "weight": weight, "cutoff": cutoff + _MORE * gain * more}
+    gains = [_gain(thing, alone=things.alone) for thing in things.named]
+    for thing, gain in zip(things.named, gains, strict=True):
+        evidence[[WORDS_DIM + row for row in thing.rows]] += gain / THING_SCALE
+    # The first thing is what the cut-off asks for; each further one must be there too.
+    further = sum(gains) - max(gains)
+    if things.alone:
+        surest = any(thing.detected for thing in things.named)
+        cutoff = _DETECTED_CUTOFF if surest else _CLASSIFIED_CUTOFF
+        return {
+            "evidence": evidence,
+            "weight": _ALONE_WEIGHT,
+            "cutoff": cutoff + _MORE_ALONE * further,
+        }
+    cutoff = _BESIDE_CUTOFF + _BESIDE_SHARE * max(gains) + _MORE_BESIDE * further
+    return {"evidence": evidence, "cutoff": cutoff}
+
+
+def _gain(thing: Thing, *, alone: bool) -> float:
+    """What a thing that is plainly there adds to the score."""
+    if alone:
+        return _DETECTED if thing.detected else _CLASSIFIED
+    return _DETECTED_BESIDE if thing.detected else _CLASSIFIED_BESIDE
 
 
 def _sentence(english: str) -> str:

@@ -28,11 +28,13 @@ from photocraft_local.errors import EncoderError
 
 NUM_CLASSES = 1000
 NUM_OBJECTS = 80
-DIM = WORDS_DIM + NUM_OBJECTS
+DIM = WORDS_DIM + NUM_OBJECTS + NUM_CLASSES
 # Small, so that what is seen of things hardly turns the rest of the vector; a query weighs it.
-OBJECT_SCALE = 0.1
-# Logits between which the detector's word grows from nothing to all.
-_UNSEEN, _PLAIN = -3.0, 1.5
+THING_SCALE = 0.1
+# Logits between which the word of the detector, or of the classifier, grows from nothing to all.
+_OBJECT_RANGE = (-3.0, 1.5)
+_CLASS_RANGE = (-5.0, 5.0)
+_LEAST = 1e-6  # probability
 _SCENE_WEIGHT = 0.5  # of the everyday words, beside 1 for name and 1 for description
 _RIDGE = 10.0
 _RIDGE_SHARE = 0.2
@@ -46,7 +48,8 @@ class Measures:
     evidence: NDArray[np.floating[Any]]  # (n, 1000) class probabilities
     features: NDArray[np.floating[Any]]  # (n, 1280) the classifier's mean features
     looks: NDArray[np.floating[Any]]  # (n, 17) weights of looks.PHRASES
-    objects: NDArray[np.floating[Any]]  # (n, 80) the detector's best logits of objects.py's things
+    objects: NDArray[np.floating[Any]]  # (n, 80) the detector's best logits of COCO's things
+    classes: NDArray[np.floating[Any]]  # (n, 1000) highest class probability in any region
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +63,32 @@ class LabelSpace:
     expected_features: NDArray[np.float32]  # (1280,)
 
     def vectors(self, photos: Measures) -> NDArray[np.float32]:
-        """Unit vectors (n, DIM): 384 numbers for words, then one for each thing."""
+        """Unit vectors (n, DIM): 384 numbers for words, then how plainly each thing of
+        objects.py is there, from 0 to THING_SCALE."""
         by_class = unit(_product(photos.evidence, self.classes))
         by_feature = unit(_product(photos.features - self.expected_features, self.ridge))
         by_look = unit(_product(photos.looks, self.looks))
         words = unit(
             (1 - _RIDGE_SHARE) * by_class + _RIDGE_SHARE * by_feature + _LOOK_SHARE * by_look
         )
-        return unit(np.concatenate([words, OBJECT_SCALE * seen(photos.objects)], axis=1))
+        things = [
+            _share(photos.objects, _OBJECT_RANGE),
+            _share(_logit(photos.classes), _CLASS_RANGE),
+        ]
+        return unit(np.concatenate([words, *(THING_SCALE * part for part in things)], axis=1))
 
 
-def seen(logits: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """Detector logits → how plainly each thing is there, 0 to 1, linear between."""
-    share = (np.asarray(logits, np.float32) - _UNSEEN) / (_PLAIN - _UNSEEN)
-    plain: NDArray[np.float32] = np.clip(share, 0, 1)
-    return plain
+def _share(logits: NDArray[np.floating[Any]], span: tuple[float, float]) -> NDArray[np.float32]:
+    """How plainly a thing is there, 0 to 1, linear in its logit."""
+    low, high = span
+    share: NDArray[np.float32] = np.clip((logits.astype(np.float32) - low) / (high - low), 0, 1)
+    return share
+
+
+def _logit(probabilities: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    inside = np.clip(probabilities.astype(np.float32), _LEAST, 1 - _LEAST)
+    logits: NDArray[np.float32] = np.log(inside / (1 - inside))
+    return logits
 
 
 def read_scenes() -> dict[int, list[str]]:
@@ -83,7 +97,7 @@ def read_scenes() -> dict[int, list[str]]:
     for line in data_text("scenes.tsv").splitlines():
         if line and not line.startswith("#"):
             numbers, phrase = line.split("\t")
-            for number in _numbers(numbers):
+            for number in numbers_in(numbers):
                 words.setdefault(number, []).append(phrase)
     return words
 
@@ -103,7 +117,8 @@ def read_background() -> Measures:
         return Measures(**{name: stored[name] for name in stored.files})
 
 
-def _numbers(text: str) -> list[int]:
+def numbers_in(text: str) -> list[int]:
+    """Class numbers of a table's cell, e.g. "3,7-9"."""
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")

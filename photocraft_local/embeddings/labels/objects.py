@@ -1,72 +1,139 @@
-"""Which words of a query name something that the object detector can see.
+"""Which words of a query name something that a network can see directly.
 
-Owns data/objects.tsv: words → numbers in COCO's list of things. A query that names nothing else
-is decided by the detector; beside other words its things are one part of what is asked.
+Owns two tables of words: data/objects.tsv for the detector's things (numbers of COCO's list) and
+data/kinds.tsv for classes of the classifier, beside the classes' own names. A query that names
+nothing else is decided by what was seen; beside other words its things are one part of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 
+from photocraft_local.embeddings.labels import sources
 from photocraft_local.embeddings.labels.glossary import words_of
-from photocraft_local.embeddings.labels.label_space import data_text
+from photocraft_local.embeddings.labels.label_space import NUM_OBJECTS, data_text, numbers_in
 
 _NOTHING = "-"
 _LONGEST = 4  # words of one entry
+_ANIMALS = 398  # classes below it; the end of an animal's name says what kind it is
 Phrase = tuple[str, ...]
-Numbers = tuple[int, ...]  # rows of the detector's output; any of them will do
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """``rows`` of the thing part of a vector; any of them will do. ``exact``: the word means the
+    thing itself, not a kind or a part of it."""
+
+    rows: tuple[int, ...]
+    exact: bool = True
+
+    @property
+    def detected(self) -> bool:
+        """By the detector, which is the surer judge, not by the classifier."""
+        return self.rows[0] < NUM_OBJECTS
 
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """``named``: the things of a query, each a choice of detector classes. ``alone``: no other
-    word of the query says anything about how the photo looks."""
+    """``alone``: no other word of the query says anything about how the photo looks."""
 
-    named: tuple[Numbers, ...] = ()
+    named: tuple[Thing, ...] = ()
     alone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    numbers: Numbers
-    exact: bool  # the word means the thing itself, not a kind of it
 
 
 def class_numbers() -> list[int]:
     """COCO's numbers of the things, ascending: what a row of the detector's output stands for."""
-    single = (line.split("\t")[0] for line in _lines())
+    single = (line.split("\t")[0] for line in _lines("objects.tsv"))
     return sorted({int(number) for number in single if number.isdigit()})
 
 
-def things_in(english: str, silent: frozenset[str]) -> Things:
-    """The things that an English query names; words of ``silent`` say nothing."""
-    words = words_of(english)
-    named: dict[Numbers, bool] = {}
-    rest = False
-    for phrase, entry in _entries_in(words):
-        if entry is None:
-            rest |= any(word not in silent for word in phrase)
-        elif entry.numbers:
-            named[entry.numbers] = named.get(entry.numbers, True) and entry.exact
-        else:
-            rest = True
-    return Things(tuple(named), bool(named) and not rest and all(named.values()))
+class ThingReader:
+    """Words of ``silent`` say nothing of how a photo looks."""
+
+    def __init__(self, silent: frozenset[str]) -> None:
+        self._silent = silent
+
+    def read(self, english: str) -> Things:
+        """The things that an English query names, each once."""
+        named: dict[tuple[int, ...], Thing] = {}
+        rest = False
+        for phrase, thing in self._found(words_of(english)):
+            if thing is None or not thing.rows:
+                rest |= any(word not in self._silent for word in phrase)
+            else:
+                named.setdefault(thing.rows, thing)
+        things = tuple(named.values())
+        # Two judges have two scales: their words together are weighed like other words.
+        alike = len({thing.detected for thing in things}) == 1
+        alone = alike and not rest and all(thing.exact for thing in things)
+        return Things(things, alone)
+
+    def _found(self, words: Sequence[str]) -> Iterator[tuple[Phrase, Thing | None]]:
+        """The longest entry at each place, or the one word that has none."""
+        at = 0
+        while at < len(words):
+            for count in range(min(_LONGEST, len(words) - at), 0, -1):
+                phrase = tuple(words[at : at + count])
+                entries = (self._table[form] for form in _forms(phrase) if form in self._table)
+                thing = next(entries, None)
+                if thing is not None or count == 1:
+                    yield phrase, thing
+                    at += count
+                    break
+
+    @cached_property
+    def _table(self) -> dict[Phrase, Thing]:
+        """The first entry of a phrase wins."""
+        table: dict[Phrase, Thing] = {}
+        objects = list(_objects())
+        exact = [entry for entry in objects if entry[1].exact and entry[1].rows]
+        others = [entry for entry in objects if not (entry[1].exact and entry[1].rows)]
+        for words, thing in (*exact, *_kinds(), *_classes(), *others):
+            phrase = tuple(words_of(words))
+            if phrase and not (len(phrase) == 1 and phrase[0] in self._silent):
+                table.setdefault(phrase, thing)
+        return table
 
 
-def _entries_in(words: Sequence[str]) -> Iterator[tuple[Phrase, _Entry | None]]:
-    """The longest entry at each place, or the one word that has none."""
-    table = _table()
-    at = 0
-    while at < len(words):
-        for count in range(min(_LONGEST, len(words) - at), 0, -1):
-            phrase = tuple(words[at : at + count])
-            entry = next((table[form] for form in _forms(phrase) if form in table), None)
-            if entry is not None or count == 1:
-                yield phrase, entry
-                at += count
-                break
+def _objects() -> Iterator[tuple[str, Thing]]:
+    rows = {number: row for row, number in enumerate(class_numbers())}
+    for line in _lines("objects.tsv"):
+        number, *columns = line.split("\t")
+        found = () if number == _NOTHING else tuple(rows[int(part)] for part in number.split("|"))
+        for exact, column in zip((True, False), columns, strict=False):
+            for words in column.split("|"):
+                yield words, Thing(found, exact)
+
+
+def _kinds() -> Iterator[tuple[str, Thing]]:
+    for line in _lines("kinds.tsv"):
+        numbers, column = line.split("\t")
+        if numbers != _NOTHING:
+            for words in column.split("|"):
+                yield words, _of_classes(numbers_in(numbers))
+
+
+def _classes() -> Iterator[tuple[str, Thing]]:
+    """Each class by its name; animals also by the last word of it, with all that end so."""
+    names = json.loads(sources.CLASS_NAMES.checked().read_bytes())
+    no_kind = {words for line in _lines("kinds.tsv") if line.startswith(_NOTHING)
+               for words in line.split("\t")[1].split("|")}  # fmt: skip
+    same: dict[str, list[int]] = {}
+    ends: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        same.setdefault(name.lower(), []).append(number)
+        if number < _ANIMALS and name.lower() not in no_kind:
+            ends.setdefault(name.lower().split()[-1], []).append(number)
+    for table in (same, ends):
+        for name, numbers in table.items():
+            yield name, _of_classes(numbers)
+
+
+def _of_classes(numbers: Iterable[int]) -> Thing:
+    return Thing(tuple(NUM_OBJECTS + number for number in numbers))
 
 
 def _forms(phrase: Phrase) -> Iterator[Phrase]:
@@ -79,22 +146,9 @@ def _forms(phrase: Phrase) -> Iterator[Phrase]:
             yield (*phrase[:-1], word[:-2])
         if word.endswith("ies"):
             yield (*phrase[:-1], word[:-3] + "y")
+        if word.endswith("ves"):
+            yield (*phrase[:-1], word[:-3] + "f")
 
 
-@cache
-def _table() -> dict[Phrase, _Entry]:
-    rows = {number: row for row, number in enumerate(class_numbers())}
-    table: dict[Phrase, _Entry] = {}
-    for line in _lines():
-        number, *columns = line.split("\t")
-        numbers = () if number == _NOTHING else tuple(rows[int(part)] for part in number.split("|"))
-        for exact, column in zip((True, False), columns, strict=False):
-            for form in filter(None, column.split("|")):
-                table.setdefault(tuple(words_of(form)), _Entry(numbers, exact))
-    return table
-
-
-def _lines() -> list[str]:
-    return [
-        line for line in data_text("objects.tsv").splitlines() if line and not line.startswith("#")
-    ]
+def _lines(name: str) -> list[str]:
+    return [line for line in data_text(name).splitlines() if line and not line.startswith("#")]
