@@ -19,7 +19,7 @@ from photocraft_local.errors import SettingsError, StorageFull
 from photocraft_local.places import sources
 from photocraft_local.places.content import SCHEMA, Progress, fill
 
-FORMAT = 2
+FORMAT = 3
 
 
 def gazetteer_path(cache: Path) -> Path:

@@ -20,6 +20,7 @@ Columns = dict[str, npt.NDArray[Any]]
 Circle = tuple[float | None, float | None, float | None, int]  # centre, radius, people
 
 _CITY = 100_000  # may have quarters
+_OUTERMOST = 0.03  # of the towns, left out of an extent
 _KM_PER_ROW = 111.195 * ROW_DEGREES
 
 
@@ -94,4 +95,26 @@ def circles_of(columns: Columns, groups: npt.NDArray[Any], num_groups: int) -> l
             latitude, longitude, columns["latitude"][members], columns["longitude"][members]
         )
         result.append((latitude, longitude, float(np.quantile(away, 0.95)), int(people.sum())))
+    return result
+
+
+def extents_of(
+    columns: Columns, groups: npt.NDArray[Any], num_groups: int
+) -> list[tuple[float, float, float, float]]:
+    """Per group of cities: south, west, north, east of all but the outermost 3 % on each side,
+    so that far islands do not move the middle. Zeros for a group without cities."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(num_groups + 1))
+    result: list[tuple[float, float, float, float]] = []
+    for group in range(num_groups):
+        members = order[starts[group] : starts[group + 1]]
+        if not members.size:
+            result.append((0.0, 0.0, 0.0, 0.0))
+            continue
+        sides = [
+            np.quantile(columns[name][members], [_OUTERMOST, 1 - _OUTERMOST])
+            for name in ("latitude", "longitude")
+        ]
+        (south, north), (west, east) = (side.round(4).tolist() for side in sides)
+        result.append((south, west, north, east))
     return result

@@ -13,10 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from photocraft_local.places import sources
-from photocraft_local.places.columns import Columns, circles_of, city_columns, sorted_cities
+from photocraft_local.places.columns import (
+    Columns,
+    circles_of,
+    city_columns,
+    extents_of,
+    sorted_cities,
+)
+from photocraft_local.places.counties import read_counties
 from photocraft_local.places.keys import fold
 
-COUNTRY, REGION, CITY, SPOT = 0, 1, 2, 3  # kinds in table ``name``
+COUNTRY, REGION, CITY, SPOT, COUNTY, GROUP = range(6)  # kinds in table ``name``
 
 Progress = Callable[[str, float], None]  # what is being done, share done 0…1
 NameKey = tuple[str, int, int]  # folded name, kind, number of the area within its kind
@@ -26,13 +33,21 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE array (key TEXT PRIMARY KEY, dtype TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE country (
     id INTEGER PRIMARY KEY, code TEXT NOT NULL, name TEXT NOT NULL, latitude REAL, longitude REAL,
-    radius_km REAL, population INTEGER NOT NULL);
+    radius_km REAL, population INTEGER NOT NULL, extent TEXT NOT NULL);
 CREATE TABLE region (
     id INTEGER PRIMARY KEY, country INTEGER NOT NULL, code TEXT NOT NULL, name TEXT NOT NULL,
-    latitude REAL, longitude REAL, radius_km REAL, population INTEGER NOT NULL);
+    latitude REAL, longitude REAL, radius_km REAL, population INTEGER NOT NULL,
+    extent TEXT NOT NULL);
+CREATE TABLE county (
+    id INTEGER PRIMARY KEY, country INTEGER NOT NULL, region INTEGER NOT NULL, name TEXT NOT NULL,
+    latitude REAL, longitude REAL, radius_km REAL, population INTEGER NOT NULL,
+    extent TEXT NOT NULL, members TEXT NOT NULL);
+CREATE TABLE cluster (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,
+    members TEXT NOT NULL);
 CREATE TABLE spot (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, latitude REAL NOT NULL, longitude REAL NOT NULL,
-    radius_km REAL NOT NULL, weight INTEGER NOT NULL);
+    radius_km REAL NOT NULL, weight INTEGER NOT NULL, code TEXT NOT NULL);
 CREATE TABLE name (
     key TEXT NOT NULL, kind INTEGER NOT NULL, ref INTEGER NOT NULL, main INTEGER NOT NULL,
     PRIMARY KEY (key, kind, ref)) WITHOUT ROWID;
@@ -57,18 +72,21 @@ def fill(db: sqlite3.Connection, progress: Progress) -> None:
     _store_arrays(db, columns, cities)
     _store_countries(db, columns, countries)
     _store_regions(db, columns, regions, country_number)
+    counties = [county for county in read_counties() if county.region_code in region_number]
+    counties = _store_counties(db, columns, cities, counties, region_number)
+    groups = list(sources.read_groups(countries))
+    _store_groups(db, groups, countries)
     spots = list(sources.read_spots())
-    db.executemany(
-        "INSERT INTO spot VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            (number, spot.name, spot.latitude, spot.longitude, spot.radius_km, spot.weight)
-            for number, spot in enumerate(spots)
-        ),
-    )
+    _store_spots(db, spots)
     progress("writing names", 0.6)
     names: dict[NameKey, int] = {}
     for key, main in _names(countries, regions, cities, spots):
         names[key] = max(main, names.get(key, 0))
+    for kind, known in ((COUNTY, [c.known for c in counties]), (GROUP, [g.known for g in groups])):
+        for number, words in enumerate(known):
+            names |= dict(_folded(words, (), kind, number))
+    for number, group in enumerate(groups):
+        names |= dict(_folded((group.name,), (), GROUP, number))
     progress("writing names", 0.8)
     db.executemany(
         "INSERT INTO name VALUES (?, ?, ?, ?)", ((*key, names[key]) for key in sorted(names))
@@ -95,11 +113,14 @@ def _store_countries(
     db: sqlite3.Connection, columns: Columns, countries: Sequence[sources.RawCountry]
 ) -> None:
     circles = circles_of(columns, columns["country"], len(countries))
+    extents = extents_of(columns, columns["country"], len(countries))
     db.executemany(
-        "INSERT INTO country VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO country VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            (number, country.code, country.name, *circles[number][:3], country.population)
-            for number, country in enumerate(countries)
+            (number, country.code, country.name, *circle[:3], country.population, extent)
+            for number, (country, circle, extent) in enumerate(
+                zip(countries, circles, map(json.dumps, extents), strict=True)
+            )
         ),
     )
 
@@ -111,11 +132,67 @@ def _store_regions(
     countries: dict[str, int],
 ) -> None:
     circles = circles_of(columns, columns["region"], len(regions))
+    extents = extents_of(columns, columns["region"], len(regions))
     rows = (
-        (number, countries.get(region.code[:2], -1), region.code, region.name, *circles[number])
-        for number, region in enumerate(regions)
+        (number, countries.get(region.code[:2], -1), region.code, region.name, *circle, extent)
+        for number, (region, circle, extent) in enumerate(
+            zip(regions, circles, map(json.dumps, extents), strict=True)
+        )
     )
-    db.executemany("INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany("INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _store_counties(
+    db: sqlite3.Connection,
+    columns: Columns,
+    cities: Sequence[sources.RawCity],
+    counties: Sequence[sources.RawCounty],
+    regions: dict[str, int],
+) -> list[sources.RawCounty]:
+    """Writes those with a kept town and gives them in the order of their numbers."""
+    owner = np.full(len(cities), -1, np.int64)
+    row_of_city = {city.number: row for row, city in enumerate(cities)}
+    for number, county in enumerate(counties):
+        owner[[row_of_city[town] for town in county.towns if town in row_of_city]] = number
+    circles = circles_of(columns, owner, len(counties))
+    extents = extents_of(columns, owner, len(counties))
+    kept: list[sources.RawCounty] = []
+    for number, county in enumerate(counties):
+        rows = np.flatnonzero(owner == number)
+        if not rows.size:
+            continue
+        members = sorted({fold(cities[row].name) for row in rows.tolist()})
+        country, region = int(columns["country"][rows[0]]), regions[county.region_code]
+        db.execute(
+            "INSERT INTO county VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (len(kept), country, region, county.known[0], *circles[number],
+             json.dumps(extents[number]), json.dumps(members, ensure_ascii=False)),
+        )  # fmt: skip
+        kept.append(county)
+    return kept
+
+
+def _store_groups(
+    db: sqlite3.Connection,
+    groups: Sequence[sources.RawGroup],
+    countries: Sequence[sources.RawCountry],
+) -> None:
+    for number, group in enumerate(groups):
+        inside = [country for country in countries if country.code in group.countries]
+        people = sum(country.population for country in inside)
+        members = json.dumps(sorted(fold(country.name) for country in inside))
+        db.execute("INSERT INTO cluster VALUES (?, ?, ?, ?)", (number, group.name, people, members))
+
+
+def _store_spots(db: sqlite3.Connection, spots: Sequence[sources.RawSpot]) -> None:
+    db.executemany(
+        "INSERT INTO spot VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (number, spot.name, spot.latitude, spot.longitude, spot.radius_km, spot.weight,
+             spot.country_code)
+            for number, spot in enumerate(spots)
+        ),
+    )  # fmt: skip
 
 
 def _names(

@@ -129,6 +129,8 @@ def _phrase(text: str, words: list[Word], start: int, end: int, phrases: frozens
     next word."""
     if start < 0 or end <= start:
         return False
+    if end - start == 1 and words[start].text in ("a", "A"):
+        return False  # the English article is no French "à": "a lion" is not in Lyon
     if " ".join(word.key for word in words[start:end]) not in phrases:
         return False
     upto = words[end].start if end < len(words) else len(text)

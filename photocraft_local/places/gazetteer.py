@@ -21,7 +21,7 @@ from photocraft_local.errors import LibraryCorrupt
 from photocraft_local.places import mentions, ranking
 from photocraft_local.places.areas import Area, PlaceMention, city_radius_km
 from photocraft_local.places.build import connect, ensure_built
-from photocraft_local.places.content import CITY, COUNTRY, REGION, SPOT, Progress
+from photocraft_local.places.content import CITY, COUNTRY, COUNTY, GROUP, REGION, SPOT, Progress
 from photocraft_local.places.keys import fold, spellings, without_article
 from photocraft_local.places.ranking import Named
 from photocraft_local.places.reverse import Cities, ReverseLookup
@@ -163,11 +163,15 @@ class Gazetteer:
             return self._city_area(ref)
         if kind == SPOT:
             return self._spot_area(ref)
+        if kind == COUNTY:
+            return self._county_area(ref)
+        if kind == GROUP:
+            return self._group_area(ref)
         table = "region" if kind == REGION else "country"
         owner = "country" if kind == REGION else "id"
         row = self._rows(
-            f"SELECT {owner}, name, latitude, longitude, radius_km, population "  # noqa: S608
-            f"FROM {table} WHERE id = ?",
+            f"SELECT {owner}, name, latitude, longitude, radius_km, population, "  # noqa: S608
+            f"extent FROM {table} WHERE id = ?",
             (ref,),
         )[0]
         code, country = self._countries[row[0]]
@@ -181,7 +185,34 @@ class Gazetteer:
             radius_km=row[4] or 0.0,
             population=row[5],
             country=country,
+            extent=_extent(row[6]),
         )
+
+    def _county_area(self, ref: int) -> Area:
+        row = self._rows(
+            "SELECT country, region, name, latitude, longitude, radius_km, population, extent,"
+            " members FROM county WHERE id = ?",
+            (ref,),
+        )[0]
+        code, country = self._countries[row[0]]
+        return Area(
+            name=row[2],
+            kind="county",
+            country_code=code,
+            region=self._region_name(row[1]),
+            latitude=row[3],
+            longitude=row[4],
+            radius_km=row[5],
+            population=row[6],
+            country=country,
+            members=frozenset(json.loads(row[8])),
+            extent=_extent(row[7]),
+        )
+
+    def _group_area(self, ref: int) -> Area:
+        row = self._rows("SELECT name, population, members FROM cluster WHERE id = ?", (ref,))[0]
+        members = frozenset(json.loads(row[2]))
+        return Area(row[0], "continent", "", "", 0.0, 0.0, 0.0, row[1], members=members)
 
     def _city_area(self, ref: int) -> Area:
         cities = self._cities
@@ -201,9 +232,21 @@ class Gazetteer:
 
     def _spot_area(self, ref: int) -> Area:
         row = self._rows(
-            "SELECT name, latitude, longitude, radius_km, weight FROM spot WHERE id = ?", (ref,)
+            "SELECT name, latitude, longitude, radius_km, weight, code FROM spot WHERE id = ?",
+            (ref,),
         )[0]
-        return Area(row[0], "point", "", "", *row[1:])
+        country = self._country_names.get(row[5], "")
+        return Area(
+            name=row[0],
+            kind="point",
+            country_code=row[5],
+            region="",
+            latitude=row[1],
+            longitude=row[2],
+            radius_km=row[3],
+            population=row[4],
+            country=country,
+        )
 
     # the file
 
@@ -236,6 +279,10 @@ class Gazetteer:
         return {row[0]: row[1:] for row in self._rows("SELECT id, code, name FROM country")}
 
     @cached_property
+    def _country_names(self) -> dict[str, str]:
+        return dict(self._countries.values())
+
+    @cached_property
     def _regions(self) -> list[str]:
         return [name for (name,) in self._rows("SELECT name FROM region ORDER BY id")]
 
@@ -252,3 +299,8 @@ class Gazetteer:
 
     def _region_name(self, region: int) -> str:
         return self._regions[region] if region >= 0 else ""
+
+
+def _extent(text: str) -> tuple[float, float, float, float]:
+    south, west, north, east = json.loads(text)
+    return south, west, north, east

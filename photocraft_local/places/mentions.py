@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from photocraft_local.places.areas import Area, PlaceMention
 from photocraft_local.places.cues import Cues, Word, cues_of, word_classes
@@ -36,7 +36,14 @@ _LOWER_AND_BESIDE = 100_000  # a time or "photos" right beside it: "lisbon june 
 _NOTHING = 1_000_000  # nothing: "tokyo dogs"
 _LEAST_LETTERS = 4  # of a name without a capital
 _MOST_ASKED = 5  # of the areas of a name, where photos could be: the ranking puts those first
+_WHOLE = ("country", "continent")
+_WIDE = (*_WHOLE, "region", "county")
 _COUNTRY_WEIGHT, _REGION_WEIGHT = 1_000_000, 200_000  # known to more people than live there
+_SIDES = {
+    "nordost": "northeast", "nordwest": "northwest", "südost": "southeast", "südwest": "southwest",
+    "nord": "north", "süd": "south", "ost": "east", "west": "west",
+}  # fmt: skip
+_COMPOUND = re.compile(rf"(?i)(?P<side>{'|'.join(_SIDES)})(?P<name>[^\W\d_]{{4,}})$")
 _PLACE_BEFORE = re.compile(r"(?:在|于|於|到|去|从|從|来自|來自|で|に|から|の)$")
 
 
@@ -54,15 +61,28 @@ def find(text: str, lookup: Lookup, visits: Visits = lambda area: 0) -> list[Pla
             continue
         for size in range(min(_MAX_WORDS, len(words) - at), 0, -1):
             window = words[at : at + size]
-            if " ".join(word.key for word in window) in word_classes()["continent"]:
-                break  # read as a whole: no town of that name, no part of it
             if named := _named(text, words, at, window, trusted, lookup, visits):
                 mentions.append(_mention(text, window[0].start, window[-1].end, named))
                 break
         else:
             size = 1
+            mentions.extend(_with_side(words[at], lookup))
         at += size
     return mentions
+
+
+def _with_side(word: Word, lookup: Lookup) -> Iterator[PlaceMention]:
+    """ "Norditalien", "Südfrankreich": German puts the part of a land before its name."""
+    if match := _COMPOUND.match(word.text):
+        areas = tuple(area for area, main in lookup(match["name"]) if main and area.kind in _WIDE)
+        if areas:
+            yield PlaceMention(
+                word.start,
+                word.end,
+                match["name"].capitalize(),
+                areas,
+                _SIDES[match["side"].lower()],
+            )
 
 
 def _mention(text: str, start: int, end: int, named: list[Named]) -> PlaceMention:
@@ -142,13 +162,13 @@ def _known_by_visits(key: str, named: list[Named], cues: Cues) -> bool:
 
 
 def _accepted_in_lower_case(key: str, named: list[Named], cues: Cues) -> bool:
-    wide = [pair for pair in named if pair[0].kind in ("country", "region") and pair[1]]
+    wide = [pair for pair in named if pair[0].kind in _WIDE and pair[1]]
     short = len(key) < _LEAST_LETTERS and key not in _LOWER_CODES
     if wide and (not short or any(key == fold(area.name) for area, _ in wide)):
         known = max(_people(pair) for pair in wide)
         if cues.before:
             return known >= _LOWER
-        apart = cues.alone or cues.beside or any(area.kind == "country" for area, _ in wide)
+        apart = cues.alone or cues.beside or any(area.kind in _WHOLE for area, _ in wide)
         if known >= _NOTHING and apart:
             return True
     if short or cues.article:

@@ -106,9 +106,6 @@ PART = _before(
     rf"(?:of|von|vom|d[eu]|del)(?:['’]|\b)\s*{ARTICLE}"
     rf"|\b(?:the )?(?P<side2>{_LATIN})(?:ern)\s+|\b(?P<side3>nörd|süd|öst|west)lichen?\s+"
 )
-COMPOUND = re.compile(
-    r"(?i)^(?P<side>nordost|nordwest|südost|südwest|nord|süd|ost|west)-?(?P<name>\w{4,})$"
-)
 DIRECTION_BEHIND = _behind(rf"^(?:以|的)?(?P<side>{_HAN})(?:边|面|方|侧|邊)?(?!部)")
 PART_BEHIND = _behind(rf"^(?:的)?(?P<side>{_HAN})部")
 BETWEEN = _before(

@@ -31,9 +31,11 @@ def ranked(named: Sequence[Named], visited: Visited = NOWHERE) -> list[Named]:
     def order(pair: Named) -> tuple[bool, bool, float]:
         area, main = pair
         weight = area.population * (1.0 if main else ALIAS_WEIGHT)
-        if area.kind == "region" and any(_is_meant_before(city, area) for city in cities):
+        if area.kind in ("region", "county") and any(
+            _is_meant_before(city, area) for city in cities
+        ):
             weight *= _NAMESAKE_SHARE / 2
-        return visited.count(area) > 0, area.kind == "country" and main, weight
+        return visited.count(area) > 0, area.kind in ("country", "continent") and main, weight
 
     return sorted(named, key=order, reverse=True)
 

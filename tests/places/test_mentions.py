@@ -23,7 +23,13 @@ PLACES = [
     ("a hotel in Washington, D.C.", ["Washington, D.C"]),
     ("Lisbon's old town", ["Lisbon"]),
     ("Cambridge, MA in fall", ["Cambridge, MA"]),
-    ("Sydney Opera House", ["Sydney"]),
+    ("Sydney Opera House", ["Sydney Opera House"]),
+    ("the Brandenburg Gate", ["Brandenburg Gate"]),
+    ("photos from Asia", ["Asia"]),
+    ("photos from South America", ["South America"]),
+    ("an Africa trip", ["Africa"]),
+    ("eiffel tower at night", ["eiffel tower"]),
+    ("Kinder in Süddeutschland", ["Deutschland"]),
     ("Rome, not Florence", ["Rome", "Florence"]),
     ("on the beach in Rio", ["Rio"]),
     ("the beach in Nice", ["Nice"]),
@@ -88,7 +94,7 @@ def test_places_in_a_question(gazetteer: Gazetteer, text: str, named: list[str])
     mentions = gazetteer.find_in_text(text)
     assert [mention.text for mention in mentions] == named
     for mention in mentions:
-        assert text[mention.start : mention.end] == mention.text
+        assert mention.side or text[mention.start : mention.end] == mention.text
         assert mention.areas
 
 
@@ -162,7 +168,6 @@ NO_PLACE = [
     "Michael Jordan with a ball",
     "Paris Hilton",
     "Oxford Street",
-    "the Brandenburg Gate",
     "Boston terrier",
     "Manchester United shirt",
     "screenshots of text",
@@ -178,9 +183,6 @@ NO_PLACE = [
     "us at the beach",
     "Turkey in the oven",
     "Turkey and cranberries",
-    "photos from Asia",
-    "photos from South America",
-    "an Africa trip",
     "IMG_2021.jpg",
     "",
     "?!…",
@@ -208,7 +210,7 @@ def test_captions_of_real_photos_name_only_what_they_name(
         for written in (text, text.lower())
         for mention in gazetteer.find_in_text(written)
     }
-    assert named <= {"bangkok", "england", "detroit"}
+    assert named <= {"bangkok", "england", "detroit", "eiffel tower"}
 
 
 def test_a_namesake_near_the_photos_comes_first(gazetteer: Gazetteer) -> None:
