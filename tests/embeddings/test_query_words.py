@@ -8,8 +8,10 @@ import pytest
 
 from photocraft_local.embeddings.labels.artefacts import Artefacts
 from photocraft_local.embeddings.labels.glossary import load_glossary
+from photocraft_local.embeddings.labels.objects import ThingReader
 from photocraft_local.embeddings.labels.sentences import SentenceModel
-from photocraft_local.embeddings.labels.words import QueryReader
+from photocraft_local.embeddings.labels.spelling import Speller, distance
+from photocraft_local.embeddings.labels.words import SILENT_WORDS, QueryReader
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +117,64 @@ def test_the_glossary_translates_into_words_that_the_model_knows(reader: QueryRe
     for table in load_glossary().entries.values():
         for english in set(table.values()) - {"-"}:
             assert not reader.read(f"the {english}").not_understood, english
+
+
+@pytest.fixture(scope="module")
+def spelling_reader(shared_cache: Path) -> QueryReader:
+    lexicon = Artefacts(shared_cache).path("lexicon.txt").read_text("utf-8")
+    names = ThingReader(SILENT_WORDS).vocabulary
+    return QueryReader(SentenceModel().rank, frozenset(lexicon.split()), names)
+
+
+@pytest.mark.parametrize(
+    ("query", "english", "told"),
+    [
+        ("bycicles", "bicycles", "bycicles (read as bicycles)"),
+        ("a girrafe", "a giraffe", "girrafe (read as giraffe)"),
+        ("elephnats", "elephants", "elephnats (read as elephants)"),
+        ("keybord", "keyboard", "keybord (read as keyboard)"),
+        ("red unbrella", "red umbrella", "unbrella (read as umbrella)"),
+        ("two motorcicles", "two motorcycles", "motorcicles (read as motorcycles)"),
+        ("skatebord", "skateboard", "skatebord (read as skateboard)"),
+        ("zebars", "zebras", "zebars (read as zebras)"),
+    ],
+)
+def test_a_misspelt_thing_is_read_as_it_was_meant_and_told(
+    spelling_reader: QueryReader, query: str, english: str, told: str
+) -> None:
+    read = spelling_reader.read(query)
+    assert read.english == english
+    assert told in read.understood
+    assert read.not_understood == ()
+
+
+@pytest.mark.parametrize(
+    "query", ["asdfqwer", "xqzt", "Bycicles", "qwertyuiopas", "zzzzzzz", "собака", "blorptang"]
+)
+def test_what_is_near_no_known_word_stays_not_understood(
+    spelling_reader: QueryReader, query: str
+) -> None:
+    assert spelling_reader.read(query).not_understood == (query,)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["a dog on the beach", "lit candles", "kind dog", "pastel house", "sandbox", "stoplight"],
+)
+def test_correct_words_are_left_alone(spelling_reader: QueryReader, query: str) -> None:
+    read = spelling_reader.read(query)
+    assert read.english == query
+    assert not any("read as" in words for words in read.understood)
+
+
+def test_distance_counts_slips() -> None:
+    pairs = {
+        ("bus", "bus"): 0,
+        ("", "abc"): 3,
+        ("hrose", "horse"): 1,
+        ("ab", "ba"): 1,
+        ("a", "b"): 1,
+    }
+    assert {pair: distance(*pair) for pair in pairs} == pairs
+    assert distance("bycicles", "bicycles") == 2
+    assert Speller(["horse", "house"]).nearest("hoxse") is None  # two are equally near

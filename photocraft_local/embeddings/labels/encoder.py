@@ -157,7 +157,9 @@ class LabelEncoder:
     @cached_property
     def _reader(self) -> QueryReader:
         lexicon = self._artefacts.path("lexicon.txt").read_text("utf-8")
-        return QueryReader(self._sentences.rank, frozenset(lexicon.split()))
+        return QueryReader(
+            self._sentences.rank, frozenset(lexicon.split()), self._things.vocabulary
+        )
 
 
 def _evidence(things: Things) -> dict[str, Any]:

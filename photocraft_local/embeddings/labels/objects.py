@@ -71,6 +71,11 @@ class ThingReader:
         alone = alike and not rest and all(thing.exact for thing in things)
         return Things(things, alone)
 
+    @property
+    def vocabulary(self) -> set[str]:
+        """Every single word that the tables use to name a thing."""
+        return {word for phrase, thing in self._table.items() if thing.rows for word in phrase}
+
     def _found(self, words: Sequence[str]) -> Iterator[tuple[Phrase, Thing | None]]:
         """The longest entry at each place, or the one word that has none."""
         at = 0

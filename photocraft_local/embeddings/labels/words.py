@@ -3,14 +3,14 @@
 The sentence model was trained on English; a word that it does not know falls into meaningless
 pieces and would be searched as noise. So each word is either English (in the model's
 vocabulary or the class texts, or made of such words), or translated by the glossary, or named
-as not understood.
+as not understood. A misspelt word for a thing is read as what it must have meant, and told.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from photocraft_local.embeddings.labels.glossary import (
@@ -22,6 +22,7 @@ from photocraft_local.embeddings.labels.glossary import (
     without_accents,
 )
 from photocraft_local.embeddings.labels.label_space import data_text
+from photocraft_local.embeddings.labels.spelling import Speller
 
 Span = tuple[int, int]
 Rank = Callable[[str], int | None]  # a word's place in the vocabulary, frequent ones first
@@ -70,13 +71,23 @@ class _Read:
     end: int
     english: str | None
     silent: bool = False
+    corrected: bool = False
+
+    def told(self, text: str) -> str:
+        """The words as they are in the query, and what they were taken for if misspelt."""
+        words = text[self.start : self.end]
+        return f"{words} (read as {self.english})" if self.corrected else words
 
 
 class QueryReader:
-    """``rank`` asks the sentence model's vocabulary, ``lexicon`` holds further English words."""
+    """``rank`` asks the sentence model's vocabulary, ``lexicon`` holds further English words,
+    ``names`` those that a misspelt word may have meant."""
 
-    def __init__(self, rank: Rank, lexicon: frozenset[str]) -> None:
+    def __init__(
+        self, rank: Rank, lexicon: frozenset[str], names: Collection[str] = frozenset()
+    ) -> None:
         self._rank = rank
+        self._speller = Speller(names)
         own = data_text("english.txt").splitlines()
         self._lexicon = lexicon | {word for word in own if not word.startswith("#")}
         self._glossary: Glossary = load_glossary()
@@ -90,7 +101,7 @@ class QueryReader:
         english = _rewritten(text, reads, keep_gaps=language == "en") if useful else ""
         return ReadQuery(
             english,
-            tuple(dict.fromkeys(text[read.start : read.end] for read in useful)),
+            tuple(dict.fromkeys(read.told(text) for read in useful)),
             tuple(
                 dict.fromkeys(text[read.start : read.end] for read in reads if read.english is None)
             ),
@@ -109,9 +120,15 @@ class QueryReader:
             count, english = self._translate(words, at, language)
             if english is None:
                 english = self._english(words[at], foreign=language)
+            written = text[spans[at][0] : spans[at][1]]
+            meant = None
+            if count == 1 and language == "en" and written.islower():  # no name of a person
+                meant = self._meant(words[at], english)
+            corrected = meant is not None
+            english = meant if corrected else english
             silent = english == SILENT or (count == 1 and words[at] in _STOP)
             english = "" if english == SILENT else english
-            reads.append(_Read(start, spans[at + count - 1][1], english, silent))
+            reads.append(_Read(start, spans[at + count - 1][1], english, silent, corrected))
             at += count
         return reads
 
@@ -160,6 +177,16 @@ class QueryReader:
         if word.isdigit():
             return word
         return word if foreign in LANGUAGES and word in self._lexicon else None
+
+    def _meant(self, word: str, english: str | None) -> str | None:
+        """What a misspelt word must have meant. Two common words written as one are a word, but
+        a worse reading than a thing that is one slip away, as in "skatebord"."""
+        if english is None:
+            return self._speller.nearest(word)
+        if english != word or self._base(word) or self._derived(word):
+            return None
+        near = self._speller.nearest(word, most=1)
+        return None if near == word else near
 
     def _plainly_english(self, word: str) -> bool:
         if word in _STOP or word in self._lexicon:
