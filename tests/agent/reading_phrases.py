@@ -1,4 +1,4 @@
-"""Questions and the look, times and places in them: a table that test_reading.py checks."""
+"""Questions and the look, times and places in them: a table for test_understand_parts.py."""
 
 from __future__ import annotations
 

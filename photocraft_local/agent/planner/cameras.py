@@ -69,14 +69,9 @@ _UNNAMED = re.compile(
 )
 
 
-def claim_cameras(draft: Draft) -> list[CameraCondition]:
-    """Takes out the camera words. A camera without a name ("my phone") is a condition that
-    cannot be checked."""
-    return [condition for _, _, condition in placed_cameras(draft)]
-
-
 def placed_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:
-    """The same, with where the words of each begin and end."""
+    """Takes out the camera words: begin, end, condition. A camera without a name ("my phone") is
+    a condition that cannot be checked."""
     found = []
     for pattern in _PATTERNS:
         for match in draft.matches(pattern):

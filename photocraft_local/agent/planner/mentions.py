@@ -52,16 +52,6 @@ class Piece:
     notes: tuple[str, ...] = ()  # how something doubtful was taken
 
 
-def claim_times(draft: Draft, today: date) -> list[TimeCondition]:
-    """Raises TimeWordsError for a date that does not exist."""
-    return [piece.condition for piece in time_pieces(draft, today)]  # type: ignore[misc]
-
-
-def claim_places(draft: Draft, places: Places) -> list[PlaceCondition]:
-    """Blocks what is asked of a place but cannot be followed: directions, ways between."""
-    return [piece.condition for piece in place_pieces(draft, places)]  # type: ignore[misc]
-
-
 def time_pieces(draft: Draft, today: date) -> list[Piece]:
     """Raises TimeWordsError for a date that does not exist."""
     found = [

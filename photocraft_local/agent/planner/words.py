@@ -13,30 +13,6 @@ def _pattern(body: str) -> re.Pattern[str]:
 
 
 PHOTO = r"(?:photo(?:graph)?s?|pictures?|pics?|images?|snapshots?|shots?|fotos?|bild(?:er)?)"
-NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|a dozen|a couple of|a few)"
-
-# Forms of question that ask for something else than a set of photos.
-UNSUPPORTED = _pattern(
-    r"^\W*(?:and |so |please )?(?:"
-    rf"(?:what|which)(?! (?:of (?:my|our|the) )?(?:\w+ )?{PHOTO}\b)"
-    r"|when|where|who|whom|whose|why|how(?! many\b)"
-    r"|wann|wo|wer|warum|wieso|quand|qui|pourquoi|cuándo|dónde|quién|por qué"
-    r")\b"
-)
-COUNT = _pattern(
-    rf"\bhow many(?: {PHOTO})?\b|\bthe number of(?: {PHOTO})?\b"
-    rf"|\bnumber of {PHOTO}\b|\bcount(?: the| my| all)*\b"
-    rf"|\bwie viele(?: {PHOTO})?\b|\bcombien de(?: {PHOTO})?\b|\bcu[aá]nt[ao]s(?: {PHOTO})?\b"
-    r"|多少张?(?:照片)?"
-)
-# A wish for so many photos: the answer is the whole set, and the number is named as unused.
-WISHED_NUMBER = _pattern(rf"\b{NUMBER} (?={PHOTO}\b)")
-ONLY = _pattern(r"\b(?:only|exclusively|nothing but|nur|seulement|solo)\b")
-SOMEONE = _pattern(
-    r"\b(?:of |with |showing |and )?(?<!show )(?<!give )(?<!find )(?<!get )(?<!let )(?<!for )"
-    r"(?<!tell )\b(?:me|us|myself|ourselves)\b(?: and\b)?"
-    rf"|{PHOTO} (?:of|with) (?:him|her|them)(?= *(?:$|[,.!?]))"
-)
 # The whole question: every photo of the library is wished for.
 ALL = _pattern(
     r"^\W*(?:(?:show|give|list|find|see|zeige?|montre|muestra) )?(?:me |mir |moi )?"
@@ -44,16 +20,6 @@ ALL = _pattern(
     rf"|alle (?:meine )?{PHOTO}|toutes (?:les|mes) {PHOTO}|todas (?:las|mis) {PHOTO}"
     r"|所有的?照片)\W*(?:please|bitte)?\W*$"
 )
-CONTINENT = _pattern(
-    r"\b(?:(?:south(?:-? ?east)?|north|east|west|central|latin)(?:ern)? )?"
-    r"(?:asia|africa|europe|america|oceania|europa|asien|afrika|asie|afrique|áfrica)\b"
-    r"|\b(?:the )?middle east\b|\bscandinavia\b|\b(?:süd|nord)amerika\b|\bsudamérica\b"
-)
-FUTURE = _pattern(
-    r"\b(?:next (?:year|month|week|summer|winter|spring|autumn|fall)|tomorrow)\b"
-    r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
-)
-UNKNOWN_TIME = _pattern(r"\b(?:in|from|of|since|during)(?: the)?(?: year)? \d{3,5}\b|\byear \d+\b")
 FACTS = {
     _pattern(
         r"\b(?:no|without)(?: an?| any)? (?:date|time|timestamp)s?\b"
@@ -108,7 +74,6 @@ TRIP = _pattern(
     r"\b(?:(?:my|our|the|a) )?(?:trips?|holidays?|vacations?|visits?|journey|travels?|stay"
     r"|reise|urlaub|voyage|vacances|viaje|vacaciones) ?$"
 )
-TRIP_BEHIND = _pattern(r"^ (?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b")
 # "except the ones from Lisbon": up to the words that LEAD holds.
 _THE_ONES = rf"(?:(?:the|those|any|all) )?(?:(?:ones?|{PHOTO}) )?(?:(?:that|which) (?:are|were) )?"
 MENTION_NOT = _pattern(
@@ -116,46 +81,12 @@ MENTION_NOT = _pattern(
     rf"|(?:everything|all(?: {PHOTO})?|anything|anywhere) but|outside(?: of)?|never"
     rf"|nicht|außer|ohne|pas|sauf|hors|no|salvo|excepto|fuera)(?: {_THE_ONES}|$)|除了)$"
 )
-NEAR = _pattern(
-    r"\b(?:near(?: to| by)?|close to|around|not far from|next to|in the vicinity of"
-    r"|in der nähe von|nahe|bei|rund um|près de|autour de|cerca de|alrededor de)"
-    r" (?:(?:the|la|le|el|der|die) )?$"
-)
-WITHIN = _pattern(
-    r"\b(?:within|less than|under|at most|up to|closer than) (?P<number>\d+(?:\.\d+)?) ?"
-    r"(?P<unit>km|kilomet(?:re|er)s?|miles?|mi|m|met(?:re|er)s?) (?:of|from|to|around) (?:the )?$"
-)
-DIRECTION = _pattern(
-    r"\b(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)(?:ern)? of $"
-)
-BETWEEN = _pattern(r"\b(?:between|on the way (?:from|to)|from here to) $")
 OR = _pattern(r"^[ ,]*(?:or|nor|noch|oder|ou|o)(?: |$)|^或")
 # Left over beside a condition, it joins what cannot be joined: "from 2021 or in Berlin".
 LOOSE_OR = _pattern(r"\b(?:either|or|nor|oder|entweder|ou|noch|o|u)\b|或者?")
 AND = _pattern(r"^[ ,]*(?:and|und|et|y|&|\+|/|as well as)(?: |$)|^[和与]")
 COMMA = _pattern(r"^ ?, ?$")
 
-# What leans on other photos or on an order of them: a later planner's work, so it is refused.
-RELATION = _pattern(
-    r"\b(?:the )?same (?:day|date|evening|morning|night|week|month|time|place|spot|trip|event"
-    r"|person|people|dog|cat|car)\b"
-    r"|\b(?:the )?(?:day|night|evening|morning|week|weekend|hour|minute|month|year|days|hours"
-    r"|minutes|weeks|months|years)s? (?:before|after|of|when|that|we|i|he|she|they|my|our)\b"
-    r"|\b(?:where|when|while|since|until|till|before|after) (?:i|we|you|my|our)\b"
-    r"|\b(?:before|after|since|until|till|when)\b(?! \w+ing\b)"
-    r"|\bon (?:the|that) (?:same )?(?:trip|event|walk|party)\b"
-    r"|\b(?:event|trip|day)s? (?:with|where|when|in which)\b"
-    r"|\bsimilar to\b|\blike (?:this|that|these|those|the one)\b"
-    r"|\b(?:bevor|nachdem|am tag (?:nach|vor)|avant|après|antes de|después de)\b"
-)
-BY_WHOM = _pattern(r"\b(?:taken|shot|made|captured) by (?:(?:my|our|the|his|her) )?\w+")
-ORDER = _pattern(
-    r"\b(?:the )?(?:latest|newest|most recent|(?:north|south|east|west)ernmost|favou?rites?)"
-    rf"(?: {NUMBER})?\b"
-    r"|\b(?:the )?(?:(?:very )?first|last|earliest|oldest|recent|closest|nearest|farthest"
-    r"|furthest|highest|lowest|biggest|largest|smallest|best|worst|nicest|prettiest"
-    rf"|most beautiful)(?: {NUMBER})?\b(?=(?: \w+)? (?:{PHOTO}|ones?|time|trip|visit|day)\b)"
-)
 UNKNOWN_PLACE = re.compile(
     r"\b(?:in|at|from|near|around|visiting|outside) "
     r"(?P<name>[A-ZÀ-Þ][\w'-]+(?: (?:(?:of|de|del|la|the) )?[A-ZÀ-Þ][\w'-]+)*)"

@@ -115,7 +115,7 @@ def _ends(condition: PlaceCondition) -> tuple[Spot, ...]:
     """ "between A and B" names two places as well."""
     how = condition.spots[0].how
     if how and how.relation == "between" and how.to:
-        parts = (replace(how, relation="in", to=None), how.to)
+        parts = (replace(how, relation="in", to=None), replace(how.to, relation="in"))
         return tuple(Spot(part.name, (part.area, *part.others), None, part) for part in parts)
     return condition.spots
 

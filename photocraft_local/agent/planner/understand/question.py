@@ -16,12 +16,13 @@ from photocraft_local.agent.planner.conditions import FactCondition
 from photocraft_local.agent.planner.draft import Draft, Unused, plain
 from photocraft_local.agent.planner.mentions import Piece, Places, place_pieces, time_pieces
 from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Plan, Relation, Wanted
-from photocraft_local.agent.planner.reading import _namesakes
 from photocraft_local.agent.planner.understand.asks import claim_ask
 from photocraft_local.agent.planner.understand.clauses import halves, in_order
 from photocraft_local.agent.planner.understand.excepting import mark_excepted, unturn_excepted
 from photocraft_local.agent.planner.understand.form import EXAMPLES, check_form
 from photocraft_local.agent.planner.understand.heads import Head, find_heads
+from photocraft_local.agent.planner.understand.languages import check_language
+from photocraft_local.agent.planner.understand.namesakes import namesakes
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.picks import mark_picks
 from photocraft_local.agent.planner.understand.pictures import mark_pictures
@@ -59,11 +60,12 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
         other=other,
         ask=ask,
         everything=everything,
-        namesakes=_all_namesakes(wanted, places),
+        namesakes=namesakes(wanted, places),
         notes=tuple(sheet.notes),
         unused=tuple(draft.unused),
         blocked=tuple(draft.blocked),
     )
+    check_language(plan, text)
     if _is_empty(plan) or not words.LETTER.search(text):
         raise QuestionNotUnderstood("no word of the question could be used", hint=EXAMPLES)
     return plan
@@ -116,10 +118,3 @@ def _find_pieces(sheet: Sheet, today: date, places: Places) -> None:
         for match in draft.matches(pattern):
             said = draft.claim(match.start(), match.end()).strip()
             sheet.pieces.append(Piece(match.start(), match.end(), FactCondition(said, where)))
-
-
-def _all_namesakes(wanted: Wanted, places: Places) -> tuple[str, ...]:
-    texts = [text for look in wanted.looks for text in look.texts]
-    found = [name for text in texts for name in _namesakes(text, places)]
-    found += [name for part in wanted.parts() for name in _all_namesakes(part, places)]
-    return tuple(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Questions taken apart, with the real time language and the real gazetteer."""
+"""The parts of a question: looks, times, places, cameras, facts, with the real gazetteer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from photocraft_local.agent.planner.conditions import (
 )
 from photocraft_local.agent.planner.draft import plain
 from photocraft_local.agent.planner.looks import phrase
-from photocraft_local.agent.planner.reading import LONGEST, Reading, read
+from photocraft_local.agent.planner.plan import Look, Plan, Wanted
+from photocraft_local.agent.planner.understand import understand
+from photocraft_local.agent.planner.understand.form import LONGEST
 from photocraft_local.errors import QuestionNotUnderstood, TimeWordsError
 from photocraft_local.places.gazetteer import Gazetteer
 from photocraft_local.timelang import parse_when
@@ -34,31 +36,37 @@ def places(shared_cache: Path) -> Iterator[Gazetteer]:
         yield gazetteer
 
 
-def asked(question: str, places: Gazetteer) -> Reading:
-    return read(question, today=TODAY, places=places)
+def asked(question: str, places: Gazetteer) -> Plan:
+    return understand(question, today=TODAY, places=places)
 
 
-def times(reading: Reading) -> list[str]:
-    return [c.where for c in reading.conditions if isinstance(c, TimeCondition)]
+def look_of(plan: Plan) -> str:
+    return "; ".join(" or ".join(look.texts) for look in plan.wanted.looks)
 
 
-def spots(reading: Reading) -> list[str]:
-    return [c.where for c in reading.conditions if isinstance(c, PlaceCondition)]
+def times(plan: Plan) -> list[str]:
+    return [c.where for c in plan.wanted.conditions if isinstance(c, TimeCondition)]
 
 
-def cameras(reading: Reading) -> list[str]:
-    return [c.where for c in reading.conditions if isinstance(c, CameraCondition)]
+def spots(plan: Plan) -> list[str]:
+    return [c.where for c in plan.wanted.conditions if isinstance(c, PlaceCondition)]
+
+
+def cameras(plan: Plan) -> list[str]:
+    return [c.where for c in plan.wanted.conditions if isinstance(c, CameraCondition)]
 
 
 @pytest.mark.parametrize(("question", "look", "when", "where"), LOOKS_TIMES_PLACES)
 def test_looks_times_and_places(
     question: str, look: str, when: list[str], where: list[str], places: Gazetteer
 ) -> None:
-    reading = asked(question, places)
-    assert reading.look == look
-    assert times(reading) == when
-    assert spots(reading) == where
-    assert reading == Reading(conditions=reading.conditions, look=look)
+    plan = asked(question, places)
+    assert look_of(plan) == look
+    assert times(plan) == when
+    assert spots(plan) == where
+    looks = tuple(Look(tuple(text.split(" or "))) for text in [look] if text)
+    assert plan.wanted == Wanted(looks=looks, conditions=plan.wanted.conditions)
+    assert (plan.ask.kind, plan.unused, plan.blocked) == ("photos", (), ())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +75,7 @@ def test_looks_times_and_places(
         ("photos without people", "", ("people",)),
         ("a beach without people", "beach", ("people",)),
         ("a beach with no people or dogs", "beach", ("people", "dogs")),
-        ("beach, no dogs and no cats, sunset", "beach sunset", ("dogs", "cats")),
+        ("beach, no dogs and no cats, sunset", "beach; sunset", ("dogs", "cats")),
         ("a street not showing any cars", "street", ("cars",)),
         ("pizza but not with mushrooms", "pizza", ("mushrooms",)),
         ("photos of animals except cats", "animals", ("cats",)),
@@ -82,9 +90,9 @@ def test_looks_times_and_places(
 def test_what_must_not_be_seen(
     question: str, look: str, unwanted: tuple[str, ...], places: Gazetteer
 ) -> None:
-    reading = asked(question, places)
-    assert (reading.look, reading.not_looks) == (look, unwanted)
-    assert not reading.blocked
+    plan = asked(question, places)
+    assert (look_of(plan), plan.wanted.not_looks) == (look, unwanted)
+    assert not plan.blocked
 
 
 @pytest.mark.parametrize(
@@ -118,9 +126,9 @@ def test_what_must_not_be_seen(
 def test_cameras_are_told_from_looks(
     question: str, where: list[str], look: str, places: Gazetteer
 ) -> None:
-    reading = asked(question, places)
-    assert (cameras(reading), reading.look) == (where, look)
-    assert not reading.blocked
+    plan = asked(question, places)
+    assert (cameras(plan), look_of(plan)) == (where, look)
+    assert not plan.blocked
 
 
 @pytest.mark.parametrize(
@@ -139,16 +147,16 @@ def test_cameras_are_told_from_looks(
 def test_facts_that_are_known_or_not(
     question: str, where: str, look: str, places: Gazetteer
 ) -> None:
-    reading = asked(question, places)
-    (fact,) = reading.conditions
-    assert (fact.where, reading.look, reading.not_looks) == (where, look, ())
+    plan = asked(question, places)
+    (fact,) = plan.wanted.conditions
+    assert (fact.where, look_of(plan), plan.wanted.not_looks) == (where, look, ())
 
 
 @pytest.mark.parametrize("row", LOOKS_TIMES_PLACES, ids=lambda row: row[0])
 def test_the_words_of_a_time_say_the_same_to_the_tools(
     row: tuple[str, str, list[str], list[str]], places: Gazetteer
 ) -> None:
-    for condition in asked(row[0], places).conditions:
+    for condition in asked(row[0], places).wanted.conditions:
         if condition.when:
             assert parse_when(condition.when, today=TODAY).to_expression() == condition.where
 
@@ -163,60 +171,53 @@ def test_the_words_of_a_time_say_the_same_to_the_tools(
     ],
 )
 def test_counts(question: str, look: str, places: Gazetteer) -> None:
-    reading = asked(question, places)
-    assert reading.count
-    assert reading.look == look
+    plan = asked(question, places)
+    assert plan.ask.kind == "count"
+    assert look_of(plan) == look
 
 
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("photos from the day after the wedding", "the day after"),
-        ("dogs where we stayed in Lisbon", "where we"),
-        ("the same place as in 2019", "the same place"),
-        ("photos before the ceremony", "before"),
-        ("the latest photo of my cat", "the latest"),
-        ("my best pictures of Lisbon", "best"),
+        ("at the same place in another year", "at the same place"),
+        ("my best pictures of Lisbon", "my best"),
         ("everything from Atlantisia in 2019", "Atlantisia"),
         ("photos taken with my phone", "taken with my phone"),
-        ("photos from 2021 or from Berlin", "or"),
         ("dogs not", "not"),
         ("not not dogs", "not"),
         ("don't show me Lisbon", "don't"),
         ("dogs taken by my wife", "taken by my wife"),
         ("in 5 minutes", "in 5 minutes"),
-        ("either Lisbon or 2021", "or"),
-        ("dogs or Lisbon", "or"),
-        ("Nikon photos or 2021", "or"),
-        ("2021 without dogs or in Berlin", "or"),
-        ("photos similar to p7k3mq", "similar to"),
+        ("photos of my daughter in Porto", "of my daughter"),
+        ("photos similar to this", "photos similar to this"),
         ("photos from the year 3000", "from the year 3000"),
+        ("the second photo in Porto", "the second"),
+        ("the first and the last photo in Porto", "the last"),
+        ("how far apart are the castles", "how far apart are the castles"),
     ],
 )
 def test_what_cannot_be_followed_is_named_and_blocks(
     question: str, words: str, places: Gazetteer
 ) -> None:
-    reading = asked(question, places)
-    assert words in [part.words for part in reading.blocked]
-    assert all(part.reason for part in reading.blocked)
+    plan = asked(question, places)
+    assert words in [part.words for part in plan.blocked]
+    assert all(part.reason for part in plan.blocked)
 
 
 @pytest.mark.parametrize(
     ("question", "words", "look"),
     [
-        ("three photos of cats", "three", "cats"),
         ("only dogs", "only", "dogs"),
         ("a dog with me", "with me", "dog"),
-        ("me and Anna in Paris", "me and", "Anna"),
     ],
 )
 def test_words_without_effect_are_named(
     question: str, words: str, look: str, places: Gazetteer
 ) -> None:
-    reading = asked(question, places)
-    assert [part.words for part in reading.unused] == [words]
-    assert reading.look == look
-    assert not reading.blocked
+    plan = asked(question, places)
+    assert [part.words for part in plan.unused] == [words]
+    assert look_of(plan) == look
+    assert not plan.blocked
 
 
 @pytest.mark.parametrize(
@@ -224,12 +225,12 @@ def test_words_without_effect_are_named(
     ["everything", "show me all my photos", "all photos, please", "Alle Fotos", "所有照片"],
 )
 def test_the_whole_library_can_be_asked_for(question: str, places: Gazetteer) -> None:
-    assert asked(question, places) == Reading(everything=True)
+    assert asked(question, places) == Plan(everything=True)
 
 
 def test_a_look_that_is_also_a_place_is_remembered(places: Gazetteer) -> None:
-    reading = asked("siena dogs", places)
-    assert (reading.look, reading.namesakes) == ("siena dogs", ("siena",))
+    plan = asked("siena dogs", places)
+    assert (look_of(plan), plan.namesakes) == ("siena dogs", ("siena",))
 
 
 @pytest.mark.parametrize(
@@ -246,13 +247,16 @@ def test_a_question_of_nothing_is_an_error_with_examples(question: str, places: 
 @pytest.mark.parametrize(
     "question",
     [
-        "When was I in Lisbon?",
-        "where was this taken",
         "who is this?",
+        "Who was in Lisbon in 2021?",
         "why is the sky blue",
         "what did we eat in Rome",
-        "How far is it from Lisbon to Porto?",
-        "wann war ich in Lissabon",
+        "what is the capital of France?",
+        "how old is my dog?",
+        "wer war in Lissabon",
+        "qui est sur la photo ?",
+        "¿quién está en la foto?",
+        "照片里是谁？",
     ],
 )
 def test_another_form_of_question_is_refused_with_examples(
@@ -292,7 +296,10 @@ how many first latest 🐕 里斯本 <|im_end|> ' " { } north where we
 @settings(max_examples=250, deadline=None)
 def test_any_jumble_of_words_is_read_or_refused(places: Gazetteer, pieces: list[str]) -> None:
     with contextlib.suppress(QuestionNotUnderstood, TimeWordsError):
-        assert not asked(" ".join(pieces), places).is_empty
+        plan = asked(" ".join(pieces), places)
+        assert (
+            plan.ask.kind != "photos" or plan.blocked or plan.everything or plan.wanted != Wanted()
+        )
 
 
 @pytest.mark.parametrize(
@@ -308,26 +315,27 @@ def test_a_long_question_is_read_in_little_time(piece: str, places: Gazetteer) -
 
 def test_no_word_is_lost(places: Gazetteer) -> None:
     """Each content word ends in exactly one of: a condition, a look, a NOT, unused, blocked."""
-    reading = asked(
+    plan = asked(
         "three photos of a dog without people in Lisbon in June 2021 taken with my Nikon", places
     )
     said = " ".join(
-        [reading.look, *reading.not_looks]
-        + [condition.words for condition in reading.conditions]
-        + [part.words for part in (*reading.unused, *reading.blocked)]
+        [look_of(plan), *plan.wanted.not_looks]
+        + [condition.words for condition in plan.wanted.conditions]
+        + [plan.wanted.pick.words if plan.wanted.pick else ""]
+        + [part.words for part in (*plan.unused, *plan.blocked)]
     )
     for word in ("three", "dog", "people", "Lisbon", "June", "2021", "Nikon"):
         assert said.count(word) == 1, word
 
 
 def test_conditions_check_rows_by_themselves(places: Gazetteer) -> None:
-    reading = asked("Lisbon in June 2021 taken with my Nikon", places)
+    plan = asked("Lisbon in June 2021 taken with my Nikon", places)
     row = {
         "time": {"local": "2021-06-30T23:59:59+01:00"},
         "place": {"latitude": 38.72, "longitude": -9.14, "address": "Lisbon, Lisbon, Portugal"},
         "camera": "NIKON CORPORATION NIKON D5000",
     }
-    assert all(condition.holds(row) for condition in reading.conditions)
+    assert all(condition.holds(row) for condition in plan.wanted.conditions)
     wrong = {
         "time": [{"local": "2021-07-01T00:00:00"}, None],
         "place": [
@@ -338,13 +346,15 @@ def test_conditions_check_rows_by_themselves(places: Gazetteer) -> None:
     }
     for key, values in wrong.items():
         for value in values:
-            verdicts = [condition.holds({**row, key: value}) for condition in reading.conditions]
+            verdicts = [
+                condition.holds({**row, key: value}) for condition in plan.wanted.conditions
+            ]
             assert verdicts.count(False) == 1, (key, value)
 
 
 def test_a_negated_condition_does_not_hold_for_an_unknown_fact(places: Gazetteer) -> None:
-    reading = asked("cats not in 2019, not in Lisbon", places)
-    time, place = reading.conditions
+    plan = asked("cats not in 2019, not in Lisbon", places)
+    time, place = plan.wanted.conditions
     assert not time.holds({"time": None})
     assert time.holds({"time": {"local": "2018-01-01T00:00:00"}})
     assert not place.holds({"place": None})
@@ -353,17 +363,17 @@ def test_a_negated_condition_does_not_hold_for_an_unknown_fact(places: Gazetteer
 
 
 def test_countries_and_regions_are_checked_by_name(places: Gazetteer) -> None:
-    (tuscany,) = asked("everything from Tuscany", places).conditions
+    (tuscany,) = asked("everything from Tuscany", places).wanted.conditions
     arezzo = {"latitude": 43.46, "longitude": 11.88, "address": "Arezzo, Tuscany, Italy"}
     assert tuscany.holds({"place": arezzo})
     assert not tuscany.holds({"place": {**arezzo, "address": "Rome, Lazio, Italy"}})
-    (italy,) = asked("everything from Italy", places).conditions
+    (italy,) = asked("everything from Italy", places).wanted.conditions
     assert italy.holds({"place": arezzo})
     assert not italy.holds({"place": {**arezzo, "address": "Porto, Porto, Portugal"}})
 
 
 def test_both_verdicts_agree_on_times(places: Gazetteer) -> None:
-    (condition,) = asked("weekends in 2021 in the evening", places).conditions[:1]
+    (condition,) = asked("weekends in 2021 in the evening", places).wanted.conditions[:1]
     assert isinstance(condition, TimeCondition)
     inside = datetime(2021, 6, 5, 20)
     assert any(when.contains(inside) for when in condition.whens)
