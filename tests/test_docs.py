@@ -7,15 +7,19 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from photocraft_local.agent.pictures import Picture
+from photocraft_local.agent.planner.script import Reader, from_text
+from photocraft_local.agent.planner.understand import understand
 from photocraft_local.app import (
     AnsweredPhoto,
     AskAnswer,
+    AskedPlan,
     FoundPhoto,
     IndexSummary,
     LibraryStatus,
@@ -23,9 +27,12 @@ from photocraft_local.app import (
     SearchAnswer,
 )
 from photocraft_local.app.doctor import Finding
-from photocraft_local.cli.commands import ask, doctor, index, search, status
+from photocraft_local.cli import answers
+from photocraft_local.cli.commands import doctor, index, search, status
 from photocraft_local.cli.parser import COMMANDS, build_parser
 from photocraft_local.cli.rendering import details_json, skipped_json
+from photocraft_local.errors import PhotocraftError
+from photocraft_local.places.gazetteer import Gazetteer
 from photocraft_local.records import (
     Event,
     Evidence,
@@ -46,6 +53,7 @@ PAGES = (
     "docs/cli.md",
     "docs/formats.md",
     "docs/log.md",
+    "docs/questions.md",
 )
 MODULES_UNDER = ("", "photocraft_local", "tests")
 TOP_FOLDERS = "photocraft_local|kernels|scripts|benchmarks|tests|docs"
@@ -150,7 +158,9 @@ def forms() -> Iterator[Json]:
     yield search._json(found, None)
     steps = (Step(1, ToolCall("recall"), Observation("recall")),)
     answered = (AnsweredPhoto(photo, (Evidence("", "", "", True),)),)
-    yield ask.answer_json(AskAnswer("", answered, steps=steps), None, steps=True)
+    pictures = (Picture("q1", b"/photos/\xff.jpg"),)
+    plan = AskedPlan("", "", "", pictures)
+    yield answers.answer_json(AskAnswer("", answered, steps=steps, plan=plan), None, steps=True)
     event = Event(1, 1, datetime(2021, 6, 14), datetime(2021, 6, 14), 1, "p7k3mq")
     yield details_json(PhotoDetails(photo, event, ()))
     yield skipped_json(Skipped(b"/photos/\xff.mp4", "video", ""))
@@ -189,3 +199,51 @@ def test_every_link_and_named_file_exists(root: Path, page: str) -> None:
         name for name in modules if not any((root / d / name).is_file() for d in MODULES_UNDER)
     ]
     assert not gone
+
+
+def examples(page: str, section: str) -> list[str]:
+    """The indented lines of a section."""
+    found = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert found
+    return re.findall(r"^    (\S.*)$", found[1], re.MULTILINE)
+
+
+def test_every_question_of_the_page_is_understood_or_refused_as_it_says(
+    root: Path, shared_cache: Path
+) -> None:
+    page = (root / "docs" / "questions.md").read_text("utf-8")
+    kinds, refused = examples(page, "Kinds"), examples(page, "What is refused, and why")
+    assert len(kinds) > 25
+    assert len(refused) > 3
+    today = date(2024, 5, 15)
+    with Gazetteer.open(shared_cache) as places:
+        for question in kinds:
+            pictures = ("q1",) if re.search(r"\b(this|here)\b", question) else ()
+            plan = understand(question, today=today, places=places, pictures=pictures)
+            assert not plan.blocked, question
+            assert not plan.unused, question
+        for question in refused:
+            assert is_refused(question, today, places), question
+
+
+def is_refused(question: str, today: date, places: Gazetteer) -> bool:
+    try:
+        return bool(understand(question, today=today, places=places).blocked)
+    except PhotocraftError as error:
+        return error.exit_code == 2 and bool(error.hint)
+
+
+def test_the_plan_of_the_page_can_be_run(root: Path, shared_cache: Path) -> None:
+    page = (root / "docs" / "questions.md").read_text("utf-8")
+    section = re.search(r"^## The text of a plan\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    assert section
+    lines = re.findall(r"^    .*$", section[1], re.MULTILINE)
+    with Gazetteer.open(shared_cache) as places:
+        reader = Reader(date(2024, 5, 15), places, ("q1",))
+        plan = from_text("\n".join(lines), reader)
+        keys = re.findall(r"`([a-z2 5]+)(?::[^`]*)?`", section[1])
+        for key in ("same trip as", "2 weeks before", "within 2 hours after", "within 5 km of"):
+            assert key in keys
+            assert from_text(f"{key}: any photo", reader).wanted.relations
+    assert plan.wanted.relations[0].which == "first"
+    assert len(plan.wanted.either) == 2

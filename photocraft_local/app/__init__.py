@@ -9,6 +9,8 @@ from photocraft_local.app.photo_search import PhotoSearch
 from photocraft_local.app.results import (
     AnsweredPhoto,
     AskAnswer,
+    AskedPlan,
+    Candidates,
     FoundPhoto,
     IndexSummary,
     LibraryStatus,
@@ -19,6 +21,8 @@ from photocraft_local.app.results import (
 __all__ = [
     "AnsweredPhoto",
     "AskAnswer",
+    "AskedPlan",
+    "Candidates",
     "FoundPhoto",
     "IndexSummary",
     "LibraryStatus",

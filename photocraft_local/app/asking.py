@@ -1,62 +1,166 @@
-"""One question: wires backbone, tools, memory and loop together and reads the answer out."""
+"""One question: wires backbone, tools, memory and loop together and reads the answer out.
+
+What was understood and the first sets are told while the search still runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.results import AnsweredPhoto, AskAnswer
+from photocraft_local.app.pictures import check_unchanged, pictures_of
+from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan, Candidates
+from photocraft_local.app.texts import plain
 from photocraft_local.errors import SettingsError, UsageError
 from photocraft_local.records import Photo, Step
 
 if TYPE_CHECKING:
     from photocraft_local.agent.loop import Agent
+    from photocraft_local.agent.pictures import Picture
+    from photocraft_local.agent.planner.planner import Asked, Planner
     from photocraft_local.app.parts import Parts
     from photocraft_local.memory.memory import Memory
     from photocraft_local.records import Answer
-    from photocraft_local.serving.chat_model import ChatModel
     from photocraft_local.tools.context import ToolContext
 
 BACKBONES = ("planner",)
+MORE = "more of this"  # what a picture without a question asks
+_SHOWN = 3  # photos of a set on the way
 
 
-def ask(
-    parts: Parts, question: str, on_step: Callable[[Step], None] | None, today: date
-) -> AskAnswer:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the person gave: words, picture files, the text of a plan; at least one of them."""
+
+    text: str = ""
+    files: Sequence[str | bytes | Path] = ()
+    plan: str = ""
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who is told what while a question runs: of the plan, of each set, of each step."""
+
+    on_plan: Callable[[AskedPlan], None] = _nothing
+    on_candidates: Callable[[Candidates], None] = _nothing
+    on_step: Callable[[Step], None] = _nothing
+
+
+@dataclass(slots=True)
+class _Run:
+    """The steps of an episode, told as they come."""
+
+    parts: Parts
+    listeners: Listeners
+    steps: list[Step] = field(default_factory=list)
+
+    def __call__(self, step: Step) -> None:
+        self.steps.append(step)
+        self.listeners.on_step(step)
+        data = step.observation.data
+        if step.observation.ok and "save_as" in step.call.arguments and data.get("count"):
+            uids = [row["uid"] for row in data.get("photos", ())[:_SHOWN]]
+            photos = tuple(map(self.parts.library().photo, uids))
+            self.listeners.on_candidates(Candidates(step.thought, data["count"], photos))
+
+
+def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> AskAnswer:
     """``PhotoSearch.ask``."""
-    from photocraft_local.agent.loop import Agent
     from photocraft_local.memory.memory import Memory
+
+    parts.library()  # what is not there is said before what was not understood
+    model = _backbone(parts)
+    given = _given(parts, question, today)
+    shown = _shown(model, given)
+    listeners.on_plan(shown)
+    run = _Run(parts, listeners)
+    memory = Memory.open(parts.settings)
+    agent = _agent(parts, model, memory, today, given.pictures, run)
+    answer = agent.ask(shown.question, plan=given.plan, pictures=given.pictures)
+    return _answer(parts, shown, answer, run.steps, agent)
+
+
+def plan(parts: Parts, question: Question, today: date) -> AskedPlan:
+    """``PhotoSearch.plan``."""
+    return _shown(_backbone(parts), _given(parts, question, today))
+
+
+def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
+    """``PhotoSearch.resume``; on the day and with the pictures of the question."""
+    from photocraft_local.agent import trajectory
+    from photocraft_local.agent.planner.planner import Asked
+    from photocraft_local.memory.memory import Memory
+
+    record = trajectory.load(trace)
+    check_unchanged(record.pictures)
+    model = _backbone(parts)
+    shown = _shown(model, Asked(record.question, record.today, record.pictures, record.plan))
+    listeners.on_plan(shown)
+    memory = Memory.open(parts.settings)
+    run = _Run(parts, listeners)
+    agent = _agent(parts, model, memory, record.today, record.pictures, run)
+    answer = agent.resume(trace)
+    return _answer(parts, shown, answer, trajectory.load(trace).steps, agent)
+
+
+def _given(parts: Parts, question: Question, today: date) -> Asked:
+    """The question block of the prompt, as the planner reads it."""
+    from photocraft_local.agent.planner.planner import Asked
+
+    pictures = pictures_of(parts, question.files)
+    text, plan = plain(question.text).strip(), plain(question.plan)
+    if plan and not plan.strip():
+        raise UsageError("the plan is empty", hint="write what is wanted, e.g. look: dog")
+    if not text and pictures and not plan:
+        text = MORE
+    if not text and not plan:
+        raise UsageError("the question is empty", hint="ask for photos by what they show")
+    return Asked(text, today, pictures, plan)
+
+
+def _shown(model: Planner, given: Asked) -> AskedPlan:
+    """A plan without a question is asked in its own words."""
+    from photocraft_local.agent.planner.pictured import with_facts
+    from photocraft_local.agent.planner.script import in_words, to_text
+
+    plan = model.plan(given)
+    words = in_words(with_facts(plan, {picture.id: picture for picture in given.pictures}))
+    text = to_text(plan, model.reader(given))
+    return AskedPlan(given.question or words, words, text, given.pictures)
+
+
+def _agent(
+    parts: Parts,
+    model: Planner,
+    memory: Memory,
+    today: date,
+    pictures: Sequence[Picture],
+    on_step: Callable[[Step], None],
+) -> Agent:
+    from photocraft_local.agent.loop import Agent
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools
 
-    if not question.strip():
-        raise UsageError("the question is empty", hint="ask for photos by what they show")
-    model = _backbone(parts)
-    memory = Memory.open(parts.settings)
-    context = _context(parts, memory, today)
-    steps: list[Step] = []
-
-    def record(step: Step) -> None:
-        steps.append(step)
-        if on_step:
-            on_step(step)
-
-    agent = Agent(
+    return Agent(
         model,
-        Registry(standard_tools(), context),
+        Registry(standard_tools(), _context(parts, memory, today, pictures)),
         memory,
         parts.settings,
         today=today,
         library_card=library_card(parts),
         generation=parts.library().generation(),
-        on_step=record,
+        on_step=on_step,
     )
-    answer = agent.ask(question)
-    return _answer(parts, question, answer, steps, agent)
 
 
-def _context(parts: Parts, memory: Memory, today: date) -> ToolContext:
+def _context(parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]) -> ToolContext:
     from photocraft_local.tools.context import ToolContext
 
     return ToolContext(
@@ -68,6 +172,7 @@ def _context(parts: Parts, memory: Memory, today: date) -> ToolContext:
         today=today,
         settings=parts.settings,
         memory=memory,
+        pictures={picture.id: picture.path for picture in pictures},
     )
 
 
@@ -82,7 +187,7 @@ def library_card(parts: Parts) -> str:
     return "\n".join(lines)
 
 
-def _backbone(parts: Parts) -> ChatModel:
+def _backbone(parts: Parts) -> Planner:
     if parts.settings.backbone not in BACKBONES:
         raise SettingsError(
             f"there is no backbone {parts.settings.backbone!r}",
@@ -94,12 +199,12 @@ def _backbone(parts: Parts) -> ChatModel:
 
 
 def _answer(
-    parts: Parts, question: str, answer: Answer, steps: list[Step], agent: Agent
+    parts: Parts, shown: AskedPlan, answer: Answer, steps: list[Step], agent: Agent
 ) -> AskAnswer:
     library = parts.library()
     photos: list[Photo] = [library.photo(uid) for uid in answer.uids]
     return AskAnswer(
-        question=question,
+        question=shown.question,
         photos=tuple(
             AnsweredPhoto(photo, answer.evidence.get(uid, ()))
             for uid, photo in zip(answer.uids, photos, strict=True)
@@ -111,10 +216,12 @@ def _answer(
         not_understood=answer.not_understood,
         steps=tuple(steps),
         trajectory=agent.last_trace,
+        plan=shown,
     )
 
 
 def _filters_that_ran(steps: Iterable[Step]) -> str:
-    """The echoes of the steps' filters, each once, in order."""
-    echoes = [str(step.observation.data.get("filter", "")) for step in steps]
+    """The echoes of the filters that the steps asked for, each once, in order."""
+    asked = [step for step in steps if {"when", "where"} & set(step.call.arguments)]
+    echoes = [str(step.observation.data.get("filter", "")) for step in asked]
     return "; ".join(dict.fromkeys(echo for echo in echoes if echo))

@@ -10,12 +10,15 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.asking import ask
+from photocraft_local.app.asking import Listeners, Question, ask, resume
+from photocraft_local.app.asking import plan as understood
 from photocraft_local.app.filters import Filters
 from photocraft_local.app.indexing import absolute, index
 from photocraft_local.app.parts import Parts
 from photocraft_local.app.results import (
     AskAnswer,
+    AskedPlan,
+    Candidates,
     CompactReport,
     IndexSummary,
     LibraryStatus,
@@ -109,12 +112,53 @@ class PhotoSearch:
         wanted = Look(plain(text), examples, tuple(map(plain, unwanted)))
         return search(self._parts, wanted, filters, top_k, self.today)
 
-    def ask(self, question: str, *, on_step: Callable[[Step], None] | None = None) -> AskAnswer:
+    def ask(
+        self,
+        question: str = "",
+        *,
+        pictures: Sequence[str | bytes | Path] = (),
+        plan: str = "",
+        on_plan: Callable[[AskedPlan], None] | None = None,
+        on_candidates: Callable[[Candidates], None] | None = None,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> AskAnswer:
         """Answer a question with an exact set of photos, possibly empty, and the evidence.
 
-        ``on_step`` sees each step as it ends. Raises AgentError, and what ``search`` raises.
+        ``pictures`` are files that the question speaks of ("where was this"); alone they ask
+        for more like them. ``plan`` is the text of a plan (``plan().text``, corrected), which
+        then says what is wanted. Listeners hear, in this order, what was understood, each set on
+        the way as soon as it is there, and each step as it ends.
+        Raises AgentError, UsageError, PhotoError, and what ``search`` raises.
         """
-        return ask(self._parts, plain(question), on_step, self.today)
+        listeners = _listeners(on_plan, on_candidates, on_step)
+        return ask(self._parts, Question(question, pictures, plan), listeners, self.today)
+
+    def plan(
+        self, question: str = "", *, pictures: Sequence[str | bytes | Path] = (), plan: str = ""
+    ) -> AskedPlan:
+        """What ``ask`` would look for, without looking: in words, and as text to be corrected.
+        Raises what ``ask`` raises before it searches."""
+        return understood(self._parts, Question(question, pictures, plan), self.today)
+
+    def resume(
+        self,
+        trace: str | Path | None = None,
+        *,
+        on_plan: Callable[[AskedPlan], None] | None = None,
+        on_candidates: Callable[[Candidates], None] | None = None,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> AskAnswer:
+        """Go on with a question that was cut: a trace file, the id of an episode, or the last
+        one that has no answer. Raises UsageError if there is none, AgentError if the trace is
+        broken, or the library or a picture has changed since, and what ``ask`` raises."""
+        listeners = _listeners(on_plan, on_candidates, on_step)
+        return resume(self._parts, self._trace(trace), listeners)
+
+    def _trace(self, named: str | Path | None) -> Path:
+        from photocraft_local.app.traces import last_cut, trace_named
+
+        folder = self._parts.library().path / "traces"
+        return last_cut(folder) if named is None else trace_named(folder, str(named))
 
     def list(self) -> Iterator[Photo]:
         """Every photo, in the order in which they were added."""
@@ -162,3 +206,12 @@ class PhotoSearch:
         from photocraft_local.memory.store import MemoryStore
 
         return MemoryStore(self._parts.library().path)
+
+
+def _listeners(
+    on_plan: Callable[[AskedPlan], None] | None,
+    on_candidates: Callable[[Candidates], None] | None,
+    on_step: Callable[[Step], None] | None,
+) -> Listeners:
+    given = {"on_plan": on_plan, "on_candidates": on_candidates, "on_step": on_step}
+    return Listeners(**{name: listener for name, listener in given.items() if listener})  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from photocraft_local.agent.pictures import Picture
 from photocraft_local.records import Event, Evidence, Photo, Skipped, Step
 
 
@@ -55,6 +56,25 @@ class AnsweredPhoto:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedPlan:
+    """What a question was understood as: one sentence, and the text that can be corrected."""
+
+    question: str
+    words: str
+    text: str
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A set on the way to the answer: a step's own words, its size, and its first photos."""
+
+    step: str
+    count: int
+    photos: tuple[Photo, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AskAnswer:
     """The exact set that answers a question, possibly empty."""
 
@@ -67,6 +87,7 @@ class AskAnswer:
     not_understood: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     trajectory: Path | None = None  # the episode on disk
+    plan: AskedPlan | None = None
 
     def __len__(self) -> int:
         return len(self.photos)

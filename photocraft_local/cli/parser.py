@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "index": "find the photos of folders and make them searchable",
     "search": "photos that look like words or a picture, with exact filters",
     "ask": "answer a question with an exact set of photos and the evidence",
+    "resume": "go on with a question that was cut",
     "list": "every photo with time, place and size",
     "status": "what the library holds, and every skipped file with its reason",
     "show": "all that is known of one photo",

@@ -17,6 +17,7 @@ from photocraft_local.storage.lock import WriteLock
 Photocraft = Any  # conftest.py's Run
 
 CORE = ("numpy", "pillow", "simplejpeg", "pi-heif", "rawpy", "tzfpy", "tzdata")
+CORE += ("python-dateutil", "six")  # six is what python-dateutil needs
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from photocraft_local.agent.planner.conditions import (
 )
 from photocraft_local.agent.planner.execute.relating import SAME_PLACE_KM
 from photocraft_local.agent.planner.plan import Ask, Plan, Relation, Wanted
+from photocraft_local.agent.planner.script.headers import in_units
 from photocraft_local.places.areas import Area
 from photocraft_local.timelang import When
 from photocraft_local.timelang.calendar import DAY, start_of, whole
@@ -49,7 +50,7 @@ def _asked_of_itself(wanted: Wanted, ask: Ask, pictures: Pictures) -> Wanted:
     if picture is None:
         return wanted
     if ask.kind == "where" and picture.latitude is not None:
-        return Wanted(conditions=(_at(picture, SAME_PLACE_KM, "where it was taken"),))
+        return Wanted(conditions=(_at(picture, SAME_PLACE_KM, f"where {picture.id} was taken"),))
     if ask.kind in ("when", "span") and picture.time:
         moment = picture.time.replace(second=0, microsecond=0)
         words = f"at {moment:%Y-%m-%d %H:%M}, when {picture.id} was taken"
@@ -114,7 +115,17 @@ def _condition(relation: Relation, picture: Picture) -> list[Condition] | None:
 
 
 def _words(relation: Relation, picture: Picture) -> str:
-    return f"{relation.words or relation.kind} ({picture.id})"
+    """Own words: those of the question ("here before") stand for several conditions."""
+    name = picture.id
+    if relation.kind == "place":
+        return f"at the place of {name}"
+    if relation.kind in ("before", "after", "around"):
+        within = f"at most {in_units(relation.within)} " if relation.within else ""
+        return f"{within}{relation.kind} {name}"
+    if not relation.shift:
+        return f"in the {relation.kind} of {name}"
+    side = "after" if relation.shift > 0 else "before"
+    return f"{abs(relation.shift)} {relation.kind}(s) {side} {name}"
 
 
 def _apart(relation: Relation, picture: Picture) -> list[Condition] | None:
@@ -149,10 +160,9 @@ def _during(words: str, start: datetime, end: datetime) -> TimeCondition:
 def _at(picture: Picture, km: float, words: str) -> PlaceCondition:
     """Around the picture's position; its address tells the person where that is."""
     latitude, longitude = _degrees(picture)
-    name = f"{latitude:.6f},{longitude:.6f}"
+    name = f"{latitude:.5f},{longitude:.5f}"
     area = Area(name, "point", "", "", latitude, longitude, km, 0)
-    where = f"{picture.id}: {picture.address}" if picture.address else f"{picture.id}: {name}"
-    return PlaceCondition(f"{words} ({where})", (Spot(name, (area,), km),))
+    return PlaceCondition(f"{words} ({picture.address or name})", (Spot(name, (area,), km),))
 
 
 def _degrees(picture: Picture) -> tuple[Any, Any]:

@@ -4,21 +4,52 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from photocraft_local.app import AskAnswer, PhotoSearch
+from photocraft_local.app import AskAnswer, Candidates, PhotoSearch
 from photocraft_local.cli import exit_codes
-from photocraft_local.cli.console import Console, json_text
+from photocraft_local.cli.answers import answer_json, show_answer, show_plan
+from photocraft_local.cli.console import Console
+from photocraft_local.cli.editing import edited, read_text
 from photocraft_local.cli.parser import add_encoder_option, settings_overrides
-from photocraft_local.cli.rendering import count_text, evidence_json, evidence_line, photo_line
+from photocraft_local.cli.rendering import count_text, photo_line
 from photocraft_local.cli.sheets import check_target, write_sheet
-from photocraft_local.records import Json, Step, paths_json
+from photocraft_local.errors import UsageError
 from photocraft_local.settings import Settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", metavar="QUESTION", nargs="+")
+    parser.add_argument("question", metavar="QUESTION", nargs="*")
     parser.add_argument(
-        "--explain", action="store_true", help="show each step: what was asked, what came back"
+        "--image",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a picture that the question speaks of: 'where was this' (repeatable)",
+    )
+    parser.add_argument(
+        "--plan", metavar="FILE", help="run this plan, - for stdin; see --show-plan"
+    )
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--show-plan",
+        action="store_true",
+        help="print what was understood, as text that can be changed, and search nothing",
+    )
+    ways.add_argument(
+        "--edit-plan",
+        action="store_true",
+        help="correct what was understood in $VISUAL or $EDITOR, then search",
+    )
+    add_output_options(parser)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Those of every command that gives an answer."""
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="show the plan, and each step: what was asked, what came back",
     )
     parser.add_argument(
         "--sheet", type=Path, metavar="FILE.png", help="write a contact sheet of the answer"
@@ -29,8 +60,71 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     if args.sheet:
         check_target(args.sheet)
+    question = " ".join(args.question)
+    plan = "" if args.plan is None else _plan_in(args.plan)
     with PhotoSearch(Settings.load(**settings_overrides(args, "encoder"))) as photos:
-        answer = photos.ask(" ".join(args.question))
+        if args.show_plan:
+            shown = photos.plan(question, pictures=args.image, plan=plan)
+            show_plan(shown, console, as_json=args.json)
+            return exit_codes.OK
+        if args.edit_plan:
+            plan = _edited(photos, question, args.image, plan, console)
+        answer = photos.ask(
+            question, pictures=args.image, plan=plan, **listeners(console, as_json=args.json)
+        )
+    return finish(answer, args, console)
+
+
+def _plan_in(name: str) -> str:
+    text = read_text(name)
+    if not text.strip():
+        raise UsageError(
+            "the plan is empty", hint="photocraft ask QUESTION --show-plan > FILE writes one"
+        )
+    return text
+
+
+def _edited(
+    photos: PhotoSearch, question: str, pictures: list[str], plan: str, console: Console
+) -> str:
+    start = photos.plan(question, pictures=pictures, plan=plan).text
+
+    def check(text: str) -> None:
+        photos.plan(question, pictures=pictures, plan=text)
+
+    return edited(start, check, console)
+
+
+class Early:
+    """Tells the person at once what was understood and what is in hand; on stderr, since the
+    result is still to come."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._first = True
+
+    def candidates(self, found: Candidates) -> None:
+        self._console.note(f"  {found.step} {count_text(found.count, 'photo')}")
+        if not self._first:
+            return
+        self._first = False
+        for photo in found.photos:
+            self._console.note(f"    candidate {photo_line(photo)}")
+
+
+def listeners(console: Console, *, as_json: bool) -> dict[str, Any]:
+    """For ``PhotoSearch.ask``; none with ``--json``, whose one object comes at the end."""
+    if as_json:
+        return {}
+    early = Early(console)
+    return {
+        "on_plan": lambda plan: console.note(f"looking for: {plan.words}"),
+        "on_candidates": early.candidates,
+    }
+
+
+def finish(answer: AskAnswer, args: argparse.Namespace, console: Console) -> int:
+    """Sheet, output and exit code of an answer."""
     sheet = None
     if args.sheet and answer.photos:
         found = [answered.photo for answered in answer.photos]
@@ -40,66 +134,3 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         show_answer(answer, sheet, console, steps=args.explain)
     return exit_codes.of_result(len(answer), answer.not_understood)
-
-
-def show_answer(
-    answer: AskAnswer, sheet: str | None, console: Console, *, steps: bool = False
-) -> None:
-    """Steps if wanted, then the set, one photo a line with its evidence below it."""
-    if steps:
-        for step in answer.steps:
-            console.line(_step_line(step))
-    console.line(answer.text or (count_text(len(answer), "photo") if len(answer) else "no photo"))
-    if answer.reason and answer.reason != answer.text:
-        console.line(f"because: {answer.reason}")
-    for answered in answer.photos:
-        console.line(photo_line(answered.photo))
-        for evidence in answered.evidence:
-            console.line(f"    {evidence_line(evidence)}")
-    if answer.filter:
-        console.note(f"filter: {answer.filter}")
-    if answer.understood:
-        console.note(f"understood: {'; '.join(answer.understood)}")
-    if answer.not_understood:
-        console.warning(f"not used, since not understood: {', '.join(answer.not_understood)}")
-    if sheet:
-        console.note(f"contact sheet: {sheet}")
-    if answer.trajectory and steps:
-        console.note(f"every step is kept in {answer.trajectory}")
-
-
-def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[str, Json]:
-    form: dict[str, Json] = {
-        "question": answer.question,
-        "photos": [
-            {
-                "uid": answered.photo.uid,
-                **paths_json(answered.photo.paths),
-                "evidence": [evidence_json(evidence) for evidence in answered.evidence],
-            }
-            for answered in answer.photos
-        ],
-        "text": answer.text,
-        "reason": answer.reason,
-        "filter": answer.filter,
-        "understood": list(answer.understood),
-        "not_understood": list(answer.not_understood),
-        "sheet": sheet,
-        "trajectory": str(answer.trajectory) if answer.trajectory else None,
-    }
-    if steps:
-        form["steps"] = [
-            {
-                "tool": step.call.name,
-                "arguments": step.call.arguments,
-                "outcome": step.observation.brief,
-                "error": step.observation.error,
-            }
-            for step in answer.steps
-        ]
-    return form
-
-
-def _step_line(step: Step) -> str:
-    outcome = step.observation.error or step.observation.brief
-    return f"step {step.index}: {step.call.name} {json_text(step.call.arguments)} -> {outcome}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from photocraft_local.app import PhotoSearch
 from photocraft_local.cli import exit_codes
-from photocraft_local.cli.commands.ask import answer_json, show_answer
+from photocraft_local.cli.answers import answer_json, show_answer
 from photocraft_local.cli.commands.index import stages
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.demo_album import build_album

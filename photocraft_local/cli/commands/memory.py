@@ -12,9 +12,11 @@ from photocraft_local.cli.rendering import count_text
 from photocraft_local.errors import UsageError
 from photocraft_local.settings import Settings
 
+ACTIONS = ("list", "show", "forget")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("list", "show", "forget"))
+    parser.add_argument("action", nargs="?", metavar="ACTION", help="list, show or forget")
     parser.add_argument("episode", metavar="ID", nargs="?", help="as `memory list` prints it")
     parser.add_argument("--all", action="store_true", help="with forget: every episode")
 
@@ -30,6 +32,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
+    if args.action not in ACTIONS:
+        said = f"there is no action {args.action!r}" if args.action else "what to do is not said"
+        raise UsageError(
+            f"memory: {said}",
+            hint="memory list, memory show ID, memory forget ID or memory forget --all",
+        )
     if args.action == "list" and args.episode is None:
         return
     if args.action == "list" or (args.all and args.action != "forget"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 
 from photocraft_local.app import LibraryStatus, PhotoSearch
 from photocraft_local.cli import exit_codes
@@ -61,7 +62,7 @@ def _show_encoder(status: LibraryStatus, console: Console) -> None:
     if status.num_pending:
         console.line(
             f"encoder {status.encoder}: {count_text(status.num_pending, 'photo')} without a vector;"
-            " photocraft index embeds them"
+            f" photocraft index --encoder {shlex.quote(status.encoder)} embeds them"
         )
     elif status.num_pending == 0:
         console.line(f"encoder {status.encoder}: every photo is embedded")

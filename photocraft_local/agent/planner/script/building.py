@@ -10,7 +10,16 @@ from typing import Any
 from photocraft_local.agent.planner.conditions import Condition
 from photocraft_local.agent.planner.draft import Unused
 from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Look, Pick, Plan, Relation, Wanted
-from photocraft_local.agent.planner.script import headers
+from photocraft_local.agent.planner.script.headers import (
+    Header,
+    all_asks,
+    all_keys,
+    ask_of,
+    ask_text,
+    header_of,
+    pick_of,
+    stretch,
+)
 from photocraft_local.agent.planner.script.lines import Line, items, one, tree_of, with_words
 from photocraft_local.agent.planner.script.resolving import KEYS, Reader, conditions_of
 from photocraft_local.agent.planner.script.writing import ANY
@@ -92,7 +101,7 @@ class _Parts:
             self.either += (_block(line, reader),)
         elif line.key == "but not":
             self.but_not += (_block(line, reader),)
-        elif header := headers.header_of(line.key):
+        elif header := header_of(line.key):
             self.relations += (_relation(line, header, reader),)
         else:
             _flat(line)
@@ -107,7 +116,7 @@ class _Parts:
             self.like += _pictures(line, reader)
         elif line.key in KEYS:
             self.conditions += conditions_of(line, reader)
-        elif headers.pick_of(line.key):
+        elif pick_of(line.key):
             self._pick(line)
         else:
             raise _unknown_key(line)
@@ -141,7 +150,7 @@ def _block_hint(line: Line) -> str:
     return f"write '{line.key}:' and below it, indented, e.g. look: dog; or '{line.key}: {ANY}'"
 
 
-def _relation(line: Line, header: headers.Header, reader: Reader) -> Relation:
+def _relation(line: Line, header: Header, reader: Reader) -> Relation:
     values: dict[str, Any] = {
         "kind": header.kind,
         "shift": header.shift,
@@ -163,7 +172,7 @@ def _option(line: Line) -> Any:
     if line.key == "apart":
         return _chosen(line, ("day", "month", "year", "trip"))
     if line.key == "within":
-        length = headers.stretch(one(line))
+        length = stretch(one(line))
         if length is None:
             raise line.error("this is no length of time", "write e.g. within: 2 hours")
         return length
@@ -181,7 +190,7 @@ def _number(line: Line, kind: Callable[[str], Any]) -> Any:
 
 def _pick(line: Line) -> Pick:
     bare, words = with_words(line)
-    by = headers.pick_of(line.key)
+    by = pick_of(line.key)
     assert by is not None
     values = items(bare)
     measured = by in ("nearest", "farthest")
@@ -194,12 +203,10 @@ def _pick(line: Line) -> Pick:
 
 def _ask(line: Line) -> Ask:
     bare, words = with_words(line)
-    found = headers.ask_of(one(bare))
+    found = ask_of(one(bare))
     if found is None:
-        raise line.error(
-            "this is nothing that can be asked", f"known: {', '.join(headers.all_asks())}"
-        )
-    return Ask(found[0], found[1], headers.ask_text(Ask(*found)) if words is None else words)
+        raise line.error("this is nothing that can be asked", f"known: {', '.join(all_asks())}")
+    return Ask(found[0], found[1], ask_text(Ask(*found)) if words is None else words)
 
 
 def _pictures(line: Line, reader: Reader) -> tuple[str, ...]:
@@ -241,7 +248,7 @@ def _unknown_key(line: Line) -> Exception:
         return line.error("this stands only at the top of a plan", "move it out of the block")
     if line.key in _OPTIONS:
         return line.error("this stands only in the block of a relation", "remove the line")
-    known = (*_PARTS, *_TOP, *headers.all_keys())
+    known = (*_PARTS, *_TOP, *all_keys())
     near = difflib.get_close_matches(line.key, known, n=1)
     meant = f"did you mean '{near[0]}'? " if near else ""
     return line.error("there is no such key", f"{meant}known: {', '.join(known)}")

@@ -91,7 +91,8 @@ def _says_it(condition: Condition) -> bool:
 
 def _relation(relation: Relation) -> str:
     anchor = _inner(relation.anchor)
-    if relation.which != "each":
+    is_picture = relation.anchor == Wanted(like=relation.anchor.like)
+    if relation.which != "each" and not is_picture:
         anchor = f"the {relation.which} of {anchor}"
     text = f"{_stand(relation)} {anchor}"
     if relation.apart:

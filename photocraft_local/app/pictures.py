@@ -1,0 +1,77 @@
+"""Picture files that come with a question: checked, and what they say of time and place read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from photocraft_local.agent.pictures import Picture
+from photocraft_local.app.indexing import absolute
+from photocraft_local.errors import AgentError, UsageError
+from photocraft_local.records import path_text
+
+if TYPE_CHECKING:
+    from photocraft_local.app.parts import Parts
+
+MOST = 8  # as many as one search by example takes
+_CHECK_SIDE = 32  # pixels: enough to see that a file can be decoded
+
+
+def pictures_of(parts: Parts, files: Sequence[str | bytes | Path]) -> tuple[Picture, ...]:
+    """The pictures as q1, q2 … in their order.
+
+    Raises UsageError for a file that is not there or one too many, PhotoError for what is no
+    picture, is broken or too large.
+    """
+    if len(files) > MOST:
+        raise UsageError(
+            f"{len(files)} pictures came with the question",
+            hint=f"give at most {MOST}; index a folder to search among more",
+        )
+    return tuple(
+        _picture(parts, f"q{number}", absolute(file)) for number, file in enumerate(files, start=1)
+    )
+
+
+def _picture(parts: Parts, name: str, path: bytes) -> Picture:
+    from photocraft_local.files.decode import decode_upright
+    from photocraft_local.files.fingerprint import digest_file
+    from photocraft_local.files.metadata import read_metadata
+
+    if not Path(os.fsdecode(path)).is_file():
+        raise UsageError(
+            f"the picture {path_text(path)} is not there, or is no file",
+            hint="check the spelling, and that the drive is mounted",
+        )
+    decode_upright(path, short_side=_CHECK_SIDE, max_pixels=parts.settings.max_pixels)
+    facts = read_metadata(path)
+    spot = facts.location
+    return Picture(
+        name,
+        path,
+        digest_file(path),
+        facts.taken.local if facts.taken else None,
+        spot.latitude if spot else None,
+        spot.longitude if spot else None,
+        _address(parts, spot.latitude, spot.longitude) if spot else "",
+    )
+
+
+def _address(parts: Parts, latitude: float, longitude: float) -> str:
+    found = parts.atlas().name(latitude, longitude)
+    return found.address() if found else ""
+
+
+def check_unchanged(pictures: Sequence[Picture]) -> None:
+    """Raises AgentError if a picture is not what it was when its question was asked."""
+    from photocraft_local.files.fingerprint import digest_file
+
+    for picture in pictures:
+        there = Path(os.fsdecode(picture.path)).is_file()
+        if not there or digest_file(picture.path) != picture.digest:
+            raise AgentError(
+                f"the picture {path_text(picture.path)} of the question is gone or has changed",
+                hint="ask the question again",
+            )

@@ -1,0 +1,107 @@
+"""Answers and plans as text for people and as JSON for scripts (docs/cli.md has the keys)."""
+
+from __future__ import annotations
+
+from photocraft_local.app import AskAnswer, AskedPlan
+from photocraft_local.cli.console import Console, json_text
+from photocraft_local.cli.rendering import count_text, evidence_json, evidence_line, photo_line
+from photocraft_local.records import Json, Step, paths_json
+
+
+def show_plan(plan: AskedPlan, console: Console, *, as_json: bool) -> None:
+    """The text alone, so that it can be kept in a file."""
+    if as_json:
+        console.json({"question": plan.question, "plan": plan_json(plan)})
+        return
+    for line in plan.text.splitlines():
+        console.line(line)
+
+
+def show_answer(
+    answer: AskAnswer, sheet: str | None, console: Console, *, steps: bool = False
+) -> None:
+    """Plan and steps if wanted, then the set, one photo a line with its evidence below it."""
+    if steps:
+        _explain(answer, console)
+    console.line(answer.text or (count_text(len(answer), "photo") if len(answer) else "no photo"))
+    if answer.reason and answer.reason != answer.text:
+        console.line(f"because: {answer.reason}")
+    for answered in answer.photos:
+        console.line(photo_line(answered.photo))
+        for evidence in answered.evidence:
+            console.line(f"    {evidence_line(evidence)}")
+    if answer.filter:
+        console.note(f"filter: {answer.filter}")
+    if answer.understood:
+        console.note(f"understood: {'; '.join(answer.understood)}")
+    if answer.not_understood:
+        console.warning(f"not used, since not understood: {', '.join(answer.not_understood)}")
+    if sheet:
+        console.note(f"contact sheet: {sheet}")
+    if answer.trajectory and steps:
+        console.note(f"every step is kept in {answer.trajectory}")
+
+
+def _explain(answer: AskAnswer, console: Console) -> None:
+    if answer.plan:
+        console.line(f"plan: {answer.plan.words}")
+        for line in answer.plan.text.splitlines():
+            if not line.startswith("# "):
+                console.line(f"    {line}")
+    for step in answer.steps:
+        console.line(_step_line(step))
+
+
+def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[str, Json]:
+    form: dict[str, Json] = {
+        "question": answer.question,
+        "plan": plan_json(answer.plan) if answer.plan else None,
+        "photos": [
+            {
+                "uid": answered.photo.uid,
+                **paths_json(answered.photo.paths),
+                "evidence": [evidence_json(evidence) for evidence in answered.evidence],
+            }
+            for answered in answer.photos
+        ],
+        "text": answer.text,
+        "reason": answer.reason,
+        "filter": answer.filter,
+        "understood": list(answer.understood),
+        "not_understood": list(answer.not_understood),
+        "sheet": sheet,
+        "trajectory": str(answer.trajectory) if answer.trajectory else None,
+    }
+    if steps:
+        form["steps"] = [
+            {
+                "tool": step.call.name,
+                "arguments": step.call.arguments,
+                "outcome": step.observation.brief,
+                "error": step.observation.error,
+            }
+            for step in answer.steps
+        ]
+    return form
+
+
+def plan_json(plan: AskedPlan) -> dict[str, Json]:
+    return {
+        "words": plan.words,
+        "text": plan.text,
+        "pictures": [
+            {
+                "id": picture.id,
+                **paths_json((picture.path,)),
+                "taken_at": picture.time.isoformat() if picture.time else None,
+                "lat": picture.latitude,
+                "lon": picture.longitude,
+            }
+            for picture in plan.pictures
+        ],
+    }
+
+
+def _step_line(step: Step) -> str:
+    outcome = step.observation.error or step.observation.brief
+    return f"step {step.index}: {step.call.name} {json_text(step.call.arguments)} -> {outcome}"
