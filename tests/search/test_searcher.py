@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from photocraft_local.embeddings.encoder import TextEmbedding
 from photocraft_local.embeddings.null import NullEncoder
 from photocraft_local.errors import EncoderError, SearchError, UnknownPhoto, UsageError
+from photocraft_local.search.calibration import Background
 from photocraft_local.search.catalog import Catalog
 from photocraft_local.search.index import ExactIndex
 from photocraft_local.search.searcher import Query, Searcher
@@ -239,3 +241,52 @@ def test_a_library_without_vectors_finds_nothing(catalog: Catalog) -> None:
         result = searcher.search(query)
         assert result.hits == ()
         assert result.num_unindexed == len(catalog)
+
+
+class Seer(NullEncoder):
+    """Sees blue directly: "sea" is decided by it alone, "bluish" by it beside the likeness."""
+
+    BLUE = ENCODER.encode_images([picture("blue")])[0]
+
+    def encode_text(self, text: str) -> TextEmbedding:
+        if text == "sea":
+            return TextEmbedding(self.BLUE, (text,), evidence=10 * self.BLUE, weight=0.0, cutoff=5)
+        if text == "bluish":
+            return TextEmbedding(self.BLUE, (text,), evidence=10 * self.BLUE, cutoff=8.0)
+        return super().encode_text(text)
+
+
+@pytest.fixture(scope="module")
+def seer(catalog: Catalog, index: ExactIndex) -> Searcher:
+    return Searcher(catalog, index, Seer())
+
+
+def test_what_an_encoder_sees_directly_is_in_units_of_the_score(seer: Searcher) -> None:
+    result = seer.search(Query("sea", top_k=None))
+    assert result.cutoff == 5
+    share = {uid: float(Seer.BLUE @ seer.photo_vector(uid)) for uid in uids(result)}
+    assert uids(result) == ["blue-1", "red-blue"]
+    for hit in result.hits:
+        assert hit.score == pytest.approx(10 * share[hit.uid], abs=1e-3)
+
+
+def test_evidence_adds_to_the_likeness_and_has_its_own_cutoff(seer: Searcher) -> None:
+    likeness = {hit.uid: hit.score for hit in seer.search(Query("blue", top_k=100)).hits}
+    result = seer.search(Query("bluish", top_k=100))
+    assert result.cutoff == 8
+    for hit in result.hits:
+        seen = 10 * float(Seer.BLUE @ seer.photo_vector(hit.uid))
+        assert hit.score == pytest.approx(likeness[hit.uid] + seen, abs=1e-2)
+
+
+def test_evidence_serves_not_and_joins_a_picture(seer: Searcher) -> None:
+    without = seer.search(Query("red", not_text=("sea",), top_k=None))
+    assert "red-blue" not in uids(without)
+    assert {"red-1", "red-2", "red-green"} <= set(uids(without))
+    red = seer.photo_vector("red-1")
+    assert uids(seer.search(Query("sea", like=(red,), top_k=1))) == ["red-blue"]
+
+
+def test_a_text_without_a_vector_has_no_direction(index: ExactIndex) -> None:
+    with pytest.raises(ValueError, match="no direction"):
+        Background(index, ENCODER.calibration).text(TextEmbedding(None))
