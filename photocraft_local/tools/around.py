@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from photocraft_local.errors import UsageError
-from photocraft_local.places.distance import haversine_km
-from photocraft_local.records import Json, Observation, Photo
+from photocraft_local.records import Json, Observation
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.durations import FORMS
 from photocraft_local.tools.format import counted, kilometres, photo_row
-from photocraft_local.tools.photos import known_photos, photos_by_uid
+from photocraft_local.tools.given import Given, given_photos
+from photocraft_local.tools.photos import photos_by_uid
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.relations import NO_ANCHOR, Relation, Standing, standing
 from photocraft_local.tools.saving import check_save_as, keep
@@ -23,7 +21,6 @@ from photocraft_local.tools.units import UNITS
 
 if TYPE_CHECKING:
     from photocraft_local.search.catalog import Catalog
-    from photocraft_local.search.selection import Selection
 
 _SHOWN = 40
 _MOST_ANCHORS_TOLD = 20
@@ -69,7 +66,9 @@ class Around:
         "Only time and place are compared, not looks."
     )
     parameters = schema.arguments(
-        photos=schema.uids("The photos to look around, at most 50.", most=50),
+        photos=schema.uids(
+            "The photos to look around, at most 50; also the question's own pictures.", most=50
+        ),
         set=schema.set_name("A saved set to look around, instead of photos."),
         **RELATION,
         include_given=schema.flag("true = treat the given photos like all others."),
@@ -80,106 +79,65 @@ class Around:
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
         check_save_as(context, arguments)
-        own = bool(arguments.get("include_given"))
-        relation = Relation.of(arguments, own=own)
+        relation = Relation.of(arguments)
         catalog = context.catalog
-        given = given_rows(context, arguments)
+        given = given_photos(context, arguments)
         scope = scope_of(context, arguments)
         found = standing(catalog, relation, given)
-        selection = _inside(catalog, found, scope.selection)
-        if not own and not relation.negate:
+        selection = catalog.selection_of(catalog.uids_at(found.rows))
+        if scope.selection is not None:
+            selection = selection & scope.selection
+        if not arguments.get("include_given") and not relation.negate:
             out = given if relation.which == "each" else found.used
-            selection = selection - catalog.selection_of(catalog.uids_at(out))
+            selection = selection - catalog.selection_of(catalog.uids_at(out.in_library))
         uids = selection.uids()
         data: dict[str, Json] = {
             "count": len(uids),
             "photos": _rows(context, uids[:_SHOWN], found),
-            "given": _given(context, found, given),
+            "given": _given(catalog, found, given),
             **scope.facts,
         }
         if len(found.unusable):
-            missing = catalog.uids_at(found.unusable[:_MOST_ANCHORS_TOLD])
+            missing = list(found.unusable.uids[:_MOST_ANCHORS_TOLD])
             data["left_out"] = {"photos": missing, "missing": relation.needed}
         brief = f"{counted(len(uids), 'photo')} around {counted(len(found.used), 'photo')}"
         brief += keep(context, self.name, arguments, uids, data)
         return Observation(self.name, data=data, brief=brief)
 
 
-def given_rows(context: ToolContext, arguments: Arguments) -> NDArray[np.intp]:
-    """Catalog rows of the given photos. UsageError unless they come in one way and exist."""
-    if ("photos" in arguments) == ("set" in arguments):
-        raise UsageError(
-            "give either photos or set, not both and not neither",
-            hint="they are the photos that the relation starts from",
-        )
-    if "photos" in arguments:
-        uids = [photo.uid for photo in known_photos(context, arguments["photos"])]
-        return context.catalog.rows_of(uids)
-    kept = context.sets.get(arguments["set"])
-    if not kept.uids:
-        raise UsageError(
-            f"the set {kept.name!r} is empty, so nothing is around it",
-            hint="loosen the call that made it: " + (kept.origin or "unknown"),
-        )
-    return context.catalog.rows_of(kept.uids)
-
-
-def _inside(catalog: Catalog, found: Standing, scope: Selection | None) -> Selection:
-    selection = catalog.selection_of(catalog.uids_at(found.rows))
-    return selection if scope is None else selection & scope
-
-
-def _given(context: ToolContext, found: Standing, given: NDArray[np.intp]) -> dict[str, Json]:
+def _given(catalog: Catalog, found: Standing, given: Given) -> dict[str, Json]:
     """The given photos that count, and in how many events all of the given ones lie."""
-    catalog = context.catalog
-    events = catalog.columns.event[given]
-    shown = catalog.uids_at(found.used[:_MOST_ANCHORS_TOLD])
-    facts: dict[str, Json] = {
+    events = catalog.columns.event[given.in_library]
+    shown = min(len(found.used), _MOST_ANCHORS_TOLD)
+    return {
         "count": len(found.used),
-        "photos": [photo_row(photo) for photo in photos_by_uid(context, shown)],
+        "photos": [
+            {"uid": found.used.uids[at], "time": found.used.time_of(at)} for at in range(shown)
+        ],
         "occasions": len(np.unique(events[events >= 0])),
     }
-    return facts
 
 
 def _rows(context: ToolContext, uids: list[str], found: Standing) -> list[dict[str, Json]]:
     photos = photos_by_uid(context, uids)
     rows = context.catalog.rows_of([photo.uid for photo in photos])
     anchors = found.anchors[np.searchsorted(found.rows, rows)]
-    named = [uid_at(context, row) for row in anchors.tolist()]
-    by_uid = {
-        one.uid: one for one in photos_by_uid(context, list(dict.fromkeys(filter(None, named))))
-    }
     return [
-        photo_row(photo, **(_relation(photo, by_uid[uid]) if uid in by_uid else {}))
-        for photo, uid in zip(photos, named, strict=True)
+        photo_row(photo, **_relation(context.catalog, row, found.used, at))
+        for photo, row, at in zip(photos, rows.tolist(), anchors.tolist(), strict=True)
     ]
 
 
-def uid_at(context: ToolContext, row: int) -> str:
-    """The UID of a catalog row, nothing for NO_ANCHOR."""
-    return "" if row == NO_ANCHOR else context.catalog.uids_at(np.array([row]))[0]
-
-
-def _relation(photo: Photo, anchor: Photo) -> dict[str, Json]:
+def _relation(catalog: Catalog, row: int, used: Given, at: int) -> dict[str, Json]:
     """The given photo, minutes after it and km from it."""
-    facts: dict[str, Json] = {"near": anchor.uid}
-    minutes, km = minutes_after(photo, anchor), km_from(photo, anchor)
+    if at == NO_ANCHOR:
+        return {}
+    facts: dict[str, Json] = {"near": used.uids[at]}
+    columns = catalog.columns
+    minutes = used.minutes_before(at, int(columns.times[row]))
+    km = used.km_to(at, columns.latitude[row], columns.longitude[row])
     if minutes is not None:
         facts["minutes_after"] = round(minutes, 1)
     if km is not None:
         facts["km"] = kilometres(km)
     return facts
-
-
-def minutes_after(photo: Photo, anchor: Photo) -> float | None:
-    if photo.taken is None or anchor.taken is None:
-        return None
-    return (photo.taken.local - anchor.taken.local).total_seconds() / 60
-
-
-def km_from(photo: Photo, anchor: Photo) -> float | None:
-    here, there = photo.location, anchor.location
-    if here is None or there is None:
-        return None
-    return float(haversine_km(here.latitude, here.longitude, there.latitude, there.longitude))

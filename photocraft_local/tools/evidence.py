@@ -79,77 +79,58 @@ def _passing(
 
 
 def _looking(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dict[str, Evidence]:
-    """By score; what the model saw outweighs it, since the encoder is the weaker judge."""
+    """By score; what the model saw outweighs it, since the encoder is the weaker judge. What
+    must not be seen alone is scored as if it were wanted: its own score has to stay below."""
     if not photos:
         return {}
     wanted = {key: claim.checks[key] for key in LOOKS if key in claim.checks}
+    is_unwanted = set(wanted) == {"not_text"}
+    if is_unwanted:
+        texts = list(dict.fromkeys(wanted["not_text"]))
+        wanted = {"any_text": texts} if texts[1:] else {"text": texts[0]}
     selection = context.catalog.selection_of([photo.uid for photo in photos])
     result = looked(context, wanted, selection, top_k=len(photos))
     unknown = "" if result.looks or result.understood else ", ".join(result.not_understood)
-    unwanted = tuple(wanted.get("not_text", ()))
-    limit = context.encoder.calibration.cutoff
-    seen = claim.checks.get("seen", "")
-    texts = list(result.cutoffs) if {"text", "any_text"} & set(wanted) else []
-    like = tuple(wanted.get("like", ()))
-    return {
-        photo.uid: _look_piece(
-            claim,
-            _Look(texts, like, unwanted, result.looks.get(photo.uid), result.cutoff, unknown),
-            limit,
-            seen,
-        )
-        for photo in photos
-    }
+    judge = _Judge(wanted, is_unwanted, result.cutoff, unknown, claim.checks.get("seen", ""))
+    return {photo.uid: judge.piece(claim, result.looks.get(photo.uid)) for photo in photos}
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """One photo's result; no look if it has no vector yet."""
+class _Judge:
+    """Verdicts on looks. ``unknown`` are the words, if the encoder knows none of them."""
 
-    texts: Sequence[str]
-    like: tuple[str, ...]
-    unwanted: tuple[str, ...]
-    look: Look | None
+    wanted: Mapping[str, Any]
+    is_unwanted: bool
     cutoff: float
-    unknown: str  # the words, if the encoder knows none of them
+    unknown: str
+    seen: str
 
-    @property
-    def met(self) -> bool:
-        return self.look is not None and self.look.fits
+    def piece(self, claim: Claim, look: Look | None) -> Evidence:
+        """``look`` is None for a photo that has no vector yet, or for unknown words."""
+        score = look.score if look else None
+        threshold = look.cutoff if look else self.cutoff
+        side = "below {}" if self.is_unwanted else "{} or more"
+        rule = f"{self._rule(look)}: score {side.format(score_value(threshold))}"
+        rule += ", or seen in the picture" if self.seen else ""
+        value = self.seen or _score_text(score)
+        if self.unknown and not self.seen:
+            value = f"no score, the encoder does not know: {self.unknown}"
+        met = look is not None and look.fits is not self.is_unwanted
+        return _piece(claim, rule, value, bool(self.seen) or met, score, threshold)
 
-    @property
-    def wanted(self) -> str:
-        """What is looked for, in words; empty if only something unwanted is named."""
-        if len(self.texts) > 1 and self.look is not None:
-            return f"{self.look.text!r} (of {_choice(self.texts)})"
-        parts = [_choice(self.texts)] if self.texts else []
-        parts += [", ".join(self.like)] if self.like else []
-        return " and ".join(parts)
+    def _rule(self, look: Look | None) -> str:
+        texts = self.wanted.get("any_text") or [self.wanted.get("text", "")]
+        parts = [_choice([text for text in texts if text]), ", ".join(self.wanted.get("like", ()))]
+        what = " and ".join(filter(None, parts))
+        if len(texts) > 1 and look is not None and not self.is_unwanted:
+            what = f"{look.text!r} (of {what})"
+        if unwanted := self.wanted.get("not_text"):
+            what += f" and not like {_choice(unwanted)}"
+        return f"does not look like {what}" if self.is_unwanted else f"looks like {what}"
 
 
 def _choice(texts: Sequence[str]) -> str:
     return " or ".join(map(repr, texts))
-
-
-def _look_piece(claim: Claim, found: _Look, limit: float, seen: str) -> Evidence:
-    """``limit`` is the score from which on a text counts as seen. Where nothing is wanted, the
-    search scores by how far a photo stays below it; told is the unwanted look's own score."""
-    unwanted = _choice(found.unwanted)
-    score = found.look.score if found.look else None
-    threshold = found.look.cutoff if found.look else found.cutoff
-    if found.wanted:
-        rule = f"looks like {found.wanted}"
-        rule += f" and not like {unwanted}" if unwanted else ""
-        rule += f": score {score_value(threshold)} or more"
-    else:
-        score = None if score is None else limit - (score - threshold)
-        threshold = limit
-        rule = f"does not look like {unwanted}: score below {score_value(threshold)}"
-    rule += ", or seen in the picture" if seen else ""
-    value = seen or _score_text(score)
-    if found.unknown and not seen:
-        value = f"no score, the encoder does not know: {found.unknown}"
-    return _piece(claim, rule, value, bool(seen) or found.met, score, threshold)
 
 
 def _piece(

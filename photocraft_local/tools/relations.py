@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from photocraft_local.errors import UsageError
 from photocraft_local.places.distance import EARTH_RADIUS_KM, haversine_km
 from photocraft_local.records import Json
-from photocraft_local.tools.durations import Window, in_time
-from photocraft_local.tools.units import NONE, UNITS, unit_keys, wanted_keys
+from photocraft_local.tools.durations import Side, Window, in_time
+from photocraft_local.tools.given import Given
+from photocraft_local.tools.units import NONE, UNITS, given_keys, unit_keys, wanted_keys
 
 if TYPE_CHECKING:
     from photocraft_local.search.catalog import Catalog
@@ -48,10 +49,10 @@ class Relation:
     negate: bool = False
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Json], *, own: bool) -> Relation:
-        """From a call's arguments; ``own``: the given photo's own instant is inside before and
-        after. Raises UsageError, TimeWordsError."""
-        sides = [side for side in ("before", "after") if side in arguments]
+    def of(cls, arguments: Mapping[str, Json]) -> Relation:
+        """From a call's arguments. A given photo's own instant is neither before nor after it,
+        but between the two if both are asked for. Raises UsageError, TimeWordsError."""
+        sides = [side for side in get_args(Side) if side in arguments]
         if not sides and not {"unit", "km"} & set(arguments):
             raise UsageError(
                 "unit, before, after and km are all missing",
@@ -62,7 +63,7 @@ class Relation:
         return cls(
             unit=arguments.get("unit", ""),
             shift=arguments.get("shift", 0),
-            windows=tuple(in_time(arguments[side], side, own=own) for side in sides),  # type: ignore[arg-type]
+            windows=tuple(in_time(arguments[side], side, own=len(sides) == 2) for side in sides),
             km=arguments.get("km"),
             which=arguments.get("which", "each"),
             apart=arguments.get("apart", ""),
@@ -81,31 +82,31 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """``rows`` stand in the relation, ascending; ``anchors`` are the row of one given photo for
-    each (NO_ANCHOR where the relation is turned round). ``used`` are the given photos that
+    """``rows`` stand in the relation, ascending; ``anchors`` name for each one of ``used`` by
+    its index (NO_ANCHOR where the relation is turned round). ``used`` are the given photos that
     count, ``unusable`` those that lack a needed fact."""
 
     rows: Rows
     anchors: Rows
-    used: Rows
-    unusable: Rows
+    used: Given
+    unusable: Given
 
 
-def standing(catalog: Catalog, relation: Relation, given: Rows) -> Standing:
+def standing(catalog: Catalog, relation: Relation, given: Given) -> Standing:
     """Raises UsageError if no given photo can be used, or if they are too many to compare."""
-    given = np.unique(given)
-    usable = given[_has_facts(catalog, relation)[given]]
-    if not len(usable):
+    usable = _usable(catalog, relation, given)
+    if not usable.any():
         raise UsageError(
             f"none of the {len(given)} given photos has the {relation.needed} that is needed",
             hint="choose other photos; get_metadata tells what is known of one",
         )
-    used = _counted(catalog, relation.which, usable)
+    used = _counted(relation.which, given[usable])
     anchors = _joined(catalog, relation, used)
     if relation.apart:
         keys = unit_keys(catalog, relation.apart)
-        anchors[np.isin(keys, keys[used]) | (keys == NONE)] = NO_ANCHOR
-    unusable = np.setdiff1d(given, usable)
+        own = given_keys(catalog, relation.apart, used)
+        anchors[np.isin(keys, own) | (keys == NONE)] = NO_ANCHOR
+    unusable = given[~usable]
     if relation.negate:
         rows = np.flatnonzero(_has_facts(catalog, relation) & (anchors == NO_ANCHOR))
         return Standing(rows, np.full(len(rows), NO_ANCHOR, np.intp), used, unusable)
@@ -123,24 +124,34 @@ def _has_facts(catalog: Catalog, relation: Relation) -> NDArray[np.bool_]:
     return known
 
 
-def _counted(catalog: Catalog, which: str, usable: Rows) -> Rows:
-    """The first or last in time, or all. Rows are in order of time, undated ones behind."""
+def _usable(catalog: Catalog, relation: Relation, given: Given) -> NDArray[np.bool_]:
+    known = np.ones(len(given), np.bool_)
+    if relation.needs_time:
+        known &= given.dated
+    if relation.km is not None:
+        known &= given.located
+    if relation.unit:
+        known &= given_keys(catalog, relation.unit, given) != NONE
+    return known
+
+
+def _counted(which: str, usable: Given) -> Given:
+    """The first or last in time, or all; undated ones stand last and count only if all are."""
     if which == "each":
         return usable
-    dated = usable[usable < catalog.columns.num_dated]
-    ranked = dated if len(dated) else usable
+    ranked = usable[usable.dated] if usable.dated.any() else usable
     return ranked[:1] if which == "first" else ranked[-1:]
 
 
-def _joined(catalog: Catalog, relation: Relation, used: Rows) -> Rows:
-    """For each photo a given one to which all criteria hold, or NO_ANCHOR."""
-    criteria: list[Callable[[Rows], Rows]] = []
+def _joined(catalog: Catalog, relation: Relation, used: Given) -> Rows:
+    """For each photo the index of a given one to which all criteria hold, or NO_ANCHOR."""
+    criteria: list[Callable[[Given], Rows]] = []
     if relation.unit:
-        criteria.append(lambda rows: _in_unit(catalog, relation, rows))
+        criteria.append(lambda given: _in_unit(catalog, relation, given))
     if relation.windows:
-        criteria.append(lambda rows: _in_windows(catalog, relation.windows, rows))
+        criteria.append(lambda given: _in_windows(catalog, relation.windows, given))
     if relation.km is not None:
-        criteria.append(lambda rows: _within_km(catalog, relation.km or 0.0, rows))
+        criteria.append(lambda given: _within_km(catalog, relation.km or 0.0, given))
     if len(criteria) == 1:
         return criteria[0](used)
     if len(used) > _MOST_PAIRED:
@@ -149,36 +160,36 @@ def _joined(catalog: Catalog, relation: Relation, used: Rows) -> Rows:
             hint=f"give at most {_MOST_PAIRED}, or which=first, or one of unit, before, after, km",
         )
     found = np.full(len(catalog), NO_ANCHOR, np.intp)
-    for row in used:
-        holds = [criterion(np.array([row])) != NO_ANCHOR for criterion in criteria]
-        found[reduce(np.logical_and, holds) & (found == NO_ANCHOR)] = row
+    for at in range(len(used)):
+        holds = [criterion(used[at : at + 1]) != NO_ANCHOR for criterion in criteria]
+        found[reduce(np.logical_and, holds) & (found == NO_ANCHOR)] = at
     return found
 
 
-def _in_unit(catalog: Catalog, relation: Relation, used: Rows) -> Rows:
+def _in_unit(catalog: Catalog, relation: Relation, used: Given) -> Rows:
     wanted = wanted_keys(catalog, relation.unit, relation.shift, used)
-    known = wanted != NONE
+    known = np.flatnonzero(wanted != NONE)
     keys, first = np.unique(wanted[known], return_index=True)
-    return _looked_up(unit_keys(catalog, relation.unit), keys, used[known][first])
+    return _looked_up(unit_keys(catalog, relation.unit), keys, known[first])
 
 
-def _looked_up(values: NDArray[np.int64], keys: NDArray[np.int64], rows: Rows) -> Rows:
-    """For each value the row that belongs to the equal one of ``keys`` (sorted, distinct)."""
+def _looked_up(values: NDArray[np.int64], keys: NDArray[np.int64], indices: Rows) -> Rows:
+    """For each value the index that belongs to the equal one of ``keys`` (sorted, distinct)."""
     found = np.full(len(values), NO_ANCHOR, np.intp)
     if not len(keys):
         return found
     at = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
     same = (keys[at] == values) & (values != NONE)
-    found[same] = rows[at[same]]
+    found[same] = indices[at[same]]
     return found
 
 
-def _in_windows(catalog: Catalog, windows: tuple[Window, ...], used: Rows) -> Rows:
+def _in_windows(catalog: Catalog, windows: tuple[Window, ...], used: Given) -> Rows:
     """In any of the windows of any given photo; the nearest such photo is told."""
     times = catalog.columns.times[: catalog.columns.num_dated]
     found = np.full(len(catalog), NO_ANCHOR, np.intp)
     for window in windows:
-        starts = window.origin(times[used])  # ascending, as the rows are
+        starts = window.origin(used.times)  # ascending, as the given photos are
         if window.low >= 0:  # the latest given photo that lies far enough back
             at = np.searchsorted(starts, times - window.low, "right") - 1
         else:  # the earliest that lies far enough ahead
@@ -188,17 +199,17 @@ def _in_windows(catalog: Catalog, windows: tuple[Window, ...], used: Rows) -> Ro
         inside &= (offsets >= window.low) & (offsets < window.high)
         dated = np.flatnonzero(inside)
         new = dated[found[dated] == NO_ANCHOR]
-        found[new] = used[at[new]]
+        found[new] = at[new]
     return found
 
 
-def _within_km(catalog: Catalog, km: float, used: Rows) -> Rows:
+def _within_km(catalog: Catalog, km: float, used: Given) -> Rows:
     """Near any given photo; compared only with photos of about the same latitude."""
     columns = catalog.columns
     located = np.flatnonzero(columns.located)
     located = located[np.argsort(columns.latitude[located], kind="stable")]
     latitudes = columns.latitude[located]
-    points = np.stack([columns.latitude[used], columns.longitude[used]], axis=1)
+    points = np.stack([used.latitude, used.longitude], axis=1)
     points, first = np.unique(points, axis=0, return_index=True)
     if len(points) > _MOST_POINTS:
         raise UsageError(
@@ -207,10 +218,10 @@ def _within_km(catalog: Catalog, km: float, used: Rows) -> Rows:
         )
     found = np.full(len(catalog), NO_ANCHOR, np.intp)
     band = np.degrees(km / EARTH_RADIUS_KM) + 1e-9
-    for (latitude, longitude), row in zip(points.tolist(), used[first].tolist(), strict=True):
+    for (latitude, longitude), at in zip(points.tolist(), first.tolist(), strict=True):
         low, high = np.searchsorted(latitudes, [latitude - band, latitude + band])
         rows = located[low : int(high) + 1]
         rows = rows[found[rows] == NO_ANCHOR]
         away = haversine_km(latitude, longitude, columns.latitude[rows], columns.longitude[rows])
-        found[rows[away <= km]] = row
+        found[rows[away <= km]] = at
     return found

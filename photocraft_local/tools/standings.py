@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from photocraft_local.records import Json, Photo
 from photocraft_local.tools import schema
-from photocraft_local.tools.around import RELATION, given_rows, km_from, minutes_after, uid_at
+from photocraft_local.tools.around import RELATION
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.filter_photos import OF_PLACE
 from photocraft_local.tools.format import kilometres, safe_text, time_text
+from photocraft_local.tools.given import Given, given_photos, seconds_of
 from photocraft_local.tools.ordering import ORDERS, Ordering
-from photocraft_local.tools.photos import photos_by_uid
-from photocraft_local.tools.relations import Relation, standing
+from photocraft_local.tools.relations import NO_ANCHOR, Relation, standing
 from photocraft_local.tools.scope import saved
 
 SCHEMAS: dict[str, schema.Schema] = {
@@ -25,7 +25,6 @@ SCHEMAS: dict[str, schema.Schema] = {
             photos=schema.uids("The photos that it leans on.", most=50),
             set=schema.set_name("A saved set that it leans on, instead of photos."),
             **RELATION,
-            include_given=schema.flag("true = as in around: the given photos' own time counts."),
         ),
         "description": "How each photo must stand to others, with the arguments of around.",
     },
@@ -64,25 +63,19 @@ Verdicts = dict[str, Verdict]  # by UID
 def _related(
     context: ToolContext, arguments: Mapping[str, Json], photos: Sequence[Photo]
 ) -> Verdicts:
-    own = bool(arguments.get("include_given"))
-    relation = Relation.of(arguments, own=own)
-    found = standing(context.catalog, relation, given_rows(context, arguments))
-    by_row = dict(zip(found.rows.tolist(), found.anchors.tolist(), strict=True))
+    relation = Relation.of(arguments)
+    found = standing(context.catalog, relation, given_photos(context, arguments))
+    anchors = dict(zip(found.rows.tolist(), found.anchors.tolist(), strict=True))
     rows = context.catalog.rows_of([photo.uid for photo in photos]).tolist()
-    named = {row: uid_at(context, by_row[row]) for row in rows if row in by_row}
-    uids = list(dict.fromkeys(uid for uid in named.values() if uid))
-    anchors = {photo.uid: photo for photo in photos_by_uid(context, uids)}
     rule = f"{_in_words(arguments)} {_those(len(found.used), relation.which)}{_apart(relation)}"
     rule = f"not {rule}" if relation.negate else rule
-    return {
-        photo.uid: Verdict(
-            rule,
-            _standing_of(photo, anchors.get(named.get(row, "")), relation),
-            row in by_row,
-            tuple(filter(None, [named.get(row)])),
-        )
-        for photo, row in zip(photos, rows, strict=True)
-    }
+    verdicts = {}
+    for photo, row in zip(photos, rows, strict=True):
+        at = anchors.get(row, NO_ANCHOR)
+        named = () if at == NO_ANCHOR else (found.used.uids[at],)
+        value = _standing_of(photo, relation, found.used, at)
+        verdicts[photo.uid] = Verdict(rule, value, row in anchors, named)
+    return verdicts
 
 
 def _in_words(arguments: Mapping[str, Json]) -> str:
@@ -112,23 +105,29 @@ def _apart(relation: Relation) -> str:
     return f", in another {relation.apart}" if relation.apart else ""
 
 
-def _standing_of(photo: Photo, anchor: Photo | None, relation: Relation) -> str:
+def _standing_of(photo: Photo, relation: Relation, used: Given, at: int) -> str:
     """The photo's own facts, and how far from the given one it is."""
     parts = []
     if relation.needs_time:
         parts.append(time_text(photo.taken.local) if photo.taken else "no time")
     if relation.unit in ("event", "trip"):
         parts.append(f"event {photo.event_id}" if photo.event_id is not None else "no event")
-    if relation.km is not None and photo.location is None:
-        parts.append("no position")
-    if anchor is None:
-        return ", ".join(parts) or "farther away"
-    minutes, km = minutes_after(photo, anchor), km_from(photo, anchor)
-    if relation.needs_time and minutes is not None:
-        parts.append(f"{_length(minutes)} {anchor.uid}")
-    if relation.km is not None and km is not None:
-        parts.append(f"{kilometres(km)} km from {anchor.uid}")
+    if at != NO_ANCHOR and relation.needs_time and photo.taken is not None:
+        minutes = used.minutes_before(at, seconds_of(photo.taken.local))
+        parts += [] if minutes is None else [f"{_length(minutes)} {used.uids[at]}"]
+    if relation.km is not None:
+        spot = photo.location
+        km = used.km_to(at, spot.latitude, spot.longitude) if spot and at != NO_ANCHOR else None
+        parts.append(
+            f"{kilometres(km)} km from {used.uids[at]}" if km is not None else _spot(photo)
+        )
     return ", ".join(parts)
+
+
+def _spot(photo: Photo) -> str:
+    if photo.location is None:
+        return "no position"
+    return f"{photo.location.latitude:.5f}, {photo.location.longitude:.5f}"
 
 
 def _length(minutes: float) -> str:

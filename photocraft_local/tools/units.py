@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.library.events import away_from_home
+from photocraft_local.tools.given import NOT_IN_LIBRARY, Given
 
 if TYPE_CHECKING:
     from photocraft_local.search.catalog import Catalog
@@ -36,20 +37,30 @@ def unit_keys(catalog: Catalog, unit: str) -> Keys:
     return keys
 
 
-def wanted_keys(catalog: Catalog, unit: str, shift: int, rows: NDArray[np.intp]) -> Keys:
-    """For each row the number of the unit that lies ``shift`` after its own; NONE if none does.
+def given_keys(catalog: Catalog, unit: str, given: Given) -> Keys:
+    """The number of each given photo's own unit, NONE where it has none."""
+    keys = np.full(len(given), NONE, np.int64)
+    if unit in ("event", "trip"):
+        known = np.flatnonzero(given.rows != NOT_IN_LIBRARY)
+        keys[known] = unit_keys(catalog, unit)[given.rows[known]]
+    else:
+        known = np.flatnonzero(given.dated)
+        keys[known] = _calendar(given.times[known], unit)
+    return keys
+
+
+def wanted_keys(catalog: Catalog, unit: str, shift: int, given: Given) -> Keys:
+    """For each given photo the number of the unit that lies ``shift`` after its own; NONE if
+    none does.
 
     The weekend after a Wednesday is the next one, that before it the last. Of trips, only
     journeys away from home count as the one before or after.
     """
+    own = given_keys(catalog, unit, given)
     if unit == "trip" and shift:
-        return _journey(catalog, shift, rows)
-    if unit == "weekend":
-        times = catalog.columns.times[rows]
-        own = _calendar(times, unit)
-        ahead = (_weekday(times) < 5) & (shift > 0)
-        return np.asarray(own - ahead + shift, np.int64)
-    own = unit_keys(catalog, unit)[rows]
+        return _journey(catalog, shift, own)
+    if unit == "weekend" and shift > 0:
+        own = own - ((_weekday(given.times) < 5) & (own != NONE))
     return np.where(own == NONE, NONE, own + shift)
 
 
@@ -79,17 +90,15 @@ def _ranks(catalog: Catalog, unit: str) -> Keys:
     return ranks[inverse.reshape(-1)]
 
 
-def _journey(catalog: Catalog, shift: int, rows: NDArray[np.intp]) -> Keys:
-    """The trip ``shift`` journeys after (before) each row's own."""
-    keys = unit_keys(catalog, "trip")
+def _journey(catalog: Catalog, shift: int, own: Keys) -> Keys:
+    """The trip ``shift`` journeys after (before) each."""
     journeys = journey_keys(catalog)
-    own = keys[rows]
     if shift > 0:
         at = np.searchsorted(journeys, own, "right") + shift - 1
     else:
         at = np.searchsorted(journeys, own, "left") + shift
     inside = (own != NONE) & (at >= 0) & (at < len(journeys))
-    wanted = np.full(len(rows), NONE, np.int64)
+    wanted = np.full(len(own), NONE, np.int64)
     wanted[inside] = journeys[at[inside]]
     return wanted
 

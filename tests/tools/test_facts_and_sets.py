@@ -59,6 +59,18 @@ def test_set_algebra(call: Call, album: Album) -> None:
     assert "sets: both (3)" in call("combine_sets", op="or", sets=["both", "x"], save_as="y").error
 
 
+def test_photos_are_one_more_set(call: Call, album: Album) -> None:
+    first, second, third = (album.uid(f"ia_DSCN00{n}.jpg") for n in (10, 21, 42))
+    call("filter_photos", when="October 2008", save_as="walk")
+    less = call("combine_sets", op="minus", sets=["walk"], photos=[second], save_as="less")
+    assert [row["uid"] for row in less.data["photos"]] == [first, third]
+    assert less.data["of"] == {"walk": 3, "given photos": 1}
+    alone = call("combine_sets", op="and", sets=["walk"], save_as="alone")
+    assert "one set alone cannot be combined" in alone.error
+    unknown = call("combine_sets", op="or", sets=["walk"], photos=["pzzzzz"], save_as="x")
+    assert "no photo 'pzzzzz'" in unknown.error
+
+
 class Notebook:
     """A memory with one note."""
 

@@ -97,3 +97,66 @@ def test_a_bad_set_name_is_refused_before_any_work(call: Call) -> None:
     for index in range(2, 65):
         assert call("combine_sets", op="and", sets=["ok_1", "ok_1"], save_as=f"s{index}").ok
     assert "already 64 sets" in call("filter_photos", where="has_gps", save_as="one_more").error
+
+
+def test_the_foremost_of_an_order(call: Call, album: Album) -> None:
+    first, second, third = (album.uid(f"ia_DSCN00{n}.jpg") for n in (10, 21, 42))
+    call("filter_photos", where="place('Italy')", save_as="italy")
+    picked = call("filter_photos", within="italy", order="first", limit=2, save_as="two")
+    assert rows(picked.data) == [first, second]
+    assert picked.data["order"] == {"by": "first", "of": 4}
+    assert picked.data["saved_as"] == "two"
+    rome = album.uid("me_Apple iPhone 4.jpg")
+    assert rows(call("filter_photos", within="italy", order="last", limit=2).data) == [rome, third]
+    assert rows(call("filter_photos", within="italy", order="south", limit=1).data) == [rome]
+    near = call("filter_photos", within="italy", order="nearest", of_place="Rome", limit=1)
+    assert rows(near.data) == [rome]
+    assert near.data["order"]["from"].startswith("Rome")
+    far = call("filter_photos", within="italy", order="farthest", of_place="41.9,12.5")
+    assert rows(far.data)[-1] == rome
+    assert far.data["count"] == 4
+
+
+def test_photos_without_the_fact_stand_in_no_order(call: Call, album: Album) -> None:
+    every, located = album.library.count(), call("filter_photos", where="has_gps").data["count"]
+    seen = call("filter_photos", order="north")
+    assert seen.data["count"] == located
+    assert seen.data["order"]["without_the_fact"] == every - located
+
+
+def test_sums_over_the_whole_result(call: Call, album: Album) -> None:
+    seen = call("filter_photos", where="place('Italy')", facts=True)
+    facts = seen.data["facts"]
+    assert (facts["dated"], facts["located"], facts["num_days"], facts["num_events"]) == (
+        4,
+        4,
+        2,
+        2,
+    )
+    assert facts["first"]["time"] == "2008-10-22T16:28:39"
+    assert facts["last"]["uid"] == album.uid("me_Apple iPhone 4.jpg")
+    assert (facts["num_cities"], facts["num_countries"], facts["num_cameras"]) == (2, 1, 2)
+    assert [row["photos"] for row in facts["places"]] == [3, 1]
+    assert {row["country"] for row in facts["places"]} == {"Italy"}
+    assert facts["cameras"][0] == {"name": "NIKON COOLPIX P6000", "photos": 3}
+    assert 41.8 < facts["middle"]["latitude"] < 43.5
+    assert "facts" not in call("filter_photos", where="place('Italy')").data
+    nothing = call("filter_photos", when="1901", facts=True).data["facts"]
+    assert (nothing["num_days"], nothing["num_cities"], nothing["places"]) == (0, 0, [])
+
+
+def test_how_far_two_sets_are_apart(call: Call) -> None:
+    call("filter_photos", where="place('Rome')", save_as="rome")
+    seen = call("filter_photos", where="place('Arezzo')", compare="rome")
+    assert 175 < seen.data["apart"]["km"] < 195
+    assert seen.data["apart"]["days_between_firsts"] > 365
+    call("filter_photos", when="1901", save_as="old")
+    assert call("filter_photos", where="place('Rome')", compare="old").data["apart"] == {}
+
+
+def test_an_order_is_refused_with_the_way_out(call: Call) -> None:
+    assert "limit without order" in call("filter_photos", limit=2).error
+    assert "needs of_place" in call("filter_photos", order="nearest").error
+    assert "takes no of_place" in call("filter_photos", order="first", of_place="Rome").error
+    assert "Atlantiss" in call("filter_photos", order="nearest", of_place="Atlantiss").error
+    assert "no set named 'gone'" in call("filter_photos", compare="gone").error

@@ -79,6 +79,14 @@ def test_bad_arguments_are_named(registry: Registry) -> None:
     assert "arguments of search_photos: any_text, exact, like" in error.hint
     assert "uid is missing" in malformed(registry, "zoom_in", x=1).message
     assert "21 items, 1 to 20" in malformed(registry, "view_photos", photos=["p1"] * 21).message
+    claim = {"constraint": "so", "relation": {"unit": "fortnight", "of": "p1"}}
+    nested = malformed(registry, "submit_answer", evidence=[claim]).message
+    assert "evidence[0].relation.unit must be one of: day, week" in nested
+    assert "evidence[0].relation.'of' is not an argument" in nested
+    assert (
+        "shift must be a whole number"
+        in malformed(registry, "around", unit="day", shift=1.5).message
+    )
     assert "top_k is 100000" in malformed(registry, "search_photos", text="a", top_k=10**5).message
 
 

@@ -93,3 +93,21 @@ def test_an_unknown_photo_is_answered_with_near_ones(call: Call, album: Album) -
     call("filter_photos", where="has_gps", save_as="placed")
     assert "'placed' is a saved set" in call("search_photos", like=["placed"]).error
     assert "there is no photo" in call("search_photos", like=[f"{uid}.c99"]).error
+
+
+def test_any_of_several_texts_is_their_union(call: Call) -> None:
+    texts = ["a cat", "a cake"]
+    single = [call("search_photos", text=text, exact=True).data["photos"] for text in texts]
+    both = call("search_photos", any_text=texts, exact=True)
+    assert both.data["count"] == len({row["uid"] for rows in single for row in rows})
+    assert {row["uid"] for row in both.data["photos"]} == {
+        row["uid"] for rows in single for row in rows
+    }
+    for row in both.data["photos"]:
+        assert row["fits"] in texts
+        assert row["score"] >= row["from"]
+    best = call("search_photos", any_text=texts, top_k=3).data["photos"]
+    assert len(best) == 3
+    margins = [row["score"] - row["from"] for row in best]
+    assert margins == sorted(margins, reverse=True)
+    assert "any_text stands alone" in call("search_photos", any_text=texts, text="a dog").error

@@ -166,3 +166,95 @@ def test_mistakes_carry_the_way_out(call: Call, nikon: list[str]) -> None:
         "submit_answer", photos=nikon, evidence=[{"constraint": "x", "where": "yaer == 1"}]
     )
     assert wrong.data["position"] == 0
+
+
+def test_a_relation_is_worked_out_anew_and_names_the_photo_it_leans_on(
+    call: Call, nikon: list[str]
+) -> None:
+    relation = {"photos": nikon[:1], "after": "1h"}
+    claim = {"constraint": "in the hour after", "relation": relation}
+    seen = call("submit_answer", photos=nikon[1:], evidence=[claim])
+    assert seen.ok, seen.error
+    (piece,) = answer_of(seen).evidence[nikon[1]]
+    assert piece.rule == "within 1h after the given photo"
+    assert piece.value == f"2008-10-22T16:38:20, 10 min after {nikon[0]}"
+    assert piece.anchors == (nikon[0],)
+    refused = call("submit_answer", photos=nikon, evidence=[claim])
+    assert [row["uid"] for row in refused.data["unmet"]] == [nikon[0]]
+
+
+@pytest.mark.parametrize(
+    ("relation", "rule"),
+    [
+        ({"unit": "day"}, "in the same day as the given photo"),
+        ({"unit": "event", "which": "first"}, "in the same event as the first of the given photos"),
+        ({"km": 2}, "within 2 km of the given photo"),
+        ({"unit": "day", "shift": 1, "negate": True}, "not the day after the given photo"),
+    ],
+)
+def test_relations_of_every_kind_have_a_rule_and_a_value(
+    call: Call, nikon: list[str], relation: dict[str, object], rule: str
+) -> None:
+    claim = {"constraint": "so", "relation": {"photos": nikon[:1], **relation}}
+    seen = call("submit_answer", photos=nikon, evidence=[claim])
+    assert seen.ok, seen.error
+    for (piece,) in answer_of(seen).evidence.values():
+        assert piece.rule == rule
+        assert piece.value
+
+
+def test_an_order_and_sets_are_checked(call: Call, nikon: list[str]) -> None:
+    call("filter_photos", when="October 2008", save_as="walk")
+    call("filter_photos", within="walk", order="first", limit=1, save_as="one")
+    order = {"by": "first", "set": "walk", "limit": 1}
+    claims = [
+        {"constraint": "the first", "order": order},
+        {"constraint": "of the walk", "in_sets": ["walk"]},
+    ]
+    good = call("submit_answer", set="one", evidence=claims)
+    assert good.ok, good.error
+    pieces = answer_of(good).evidence[nikon[0]]
+    assert pieces[0].value == "number 1: 2008-10-22T16:28:39"
+    assert pieces[1].value == "in walk"
+    bad = call("submit_answer", set="walk", evidence=claims)
+    assert bad.data["unmet_photos"] == nikon[1:]
+    rest = {"constraint": "not the first", "not_in_sets": ["one"]}
+    assert call("submit_answer", photos=nikon[1:], evidence=[rest]).ok
+    assert not call("submit_answer", photos=nikon, evidence=[rest]).ok
+    assert (
+        "no set named"
+        in call(
+            "submit_answer", photos=nikon, evidence=[{"constraint": "x", "in_sets": ["gone"]}]
+        ).error
+    )
+
+
+def test_a_condition_can_be_about_the_photos_of_a_set(
+    call: Call, nikon: list[str], album: Album
+) -> None:
+    call("filter_photos", when="October 2008", save_as="walk")
+    rome = album.uid("me_Apple iPhone 4.jpg")
+    claims = [
+        {"constraint": "in 2008", "when": "2008", "about": "walk"},
+        {"constraint": "in Rome", "where": "place('Rome')", "photos": [rome]},
+    ]
+    seen = call("submit_answer", photos=[*nikon, rome], evidence=claims)
+    assert seen.ok, seen.error
+    told = {uid: [p.constraint for p in pieces] for uid, pieces in answer_of(seen).evidence.items()}
+    assert told == {rome: ["in Rome"], **{uid: ["in 2008"] for uid in nikon}}
+
+
+def test_any_of_several_looks_and_a_like_picture_are_checked(call: Call, album: Album) -> None:
+    found = call("search_photos", any_text=["a cat", "a cake"], exact=True, save_as="either")
+    claim = {"constraint": "a cat or a cake", "any_text": ["a cat", "a cake"]}
+    seen = call("submit_answer", set="either", evidence=[claim])
+    assert seen.ok, seen.error
+    for uid, (piece,) in answer_of(seen).evidence.items():
+        row = next(row for row in found.data["photos"] if row["uid"] == uid)
+        assert piece.rule.startswith(f"looks like {row['fits']!r} (of 'a cat' or 'a cake')")
+        assert (piece.score, piece.threshold) == (row["score"], row["from"])
+    (itself,) = call("search_photos", like=[album.uid("cake.jpg")], top_k=1).data["photos"]
+    like = {"constraint": "like this", "like": [album.uid("cake.jpg")]}
+    assert call("submit_answer", photos=[itself["uid"]], evidence=[like]).ok
+    other = call("submit_answer", photos=[album.uid("ia_DSCN0010.jpg")], evidence=[like])
+    assert other.data["unmet"][0]["score"] < other.data["unmet"][0]["threshold"]

@@ -96,25 +96,34 @@ class Finder:
 
     def _related(self, relation: Relation, report: Report, base: Found, name: str) -> Finding:
         """First what it leans on, as a set of its own, then the photos that stand so to it."""
-        words = relation.words or relation.kind
         aside = Report()
-        try:
-            anchor = yield from self.find(relation.anchor, aside, Found(), self._prefix())
-        except NothingFound as reason:
-            known = in_words(relation.anchor)
-            raise NothingFound(f"nothing is known of '{known or words}': {reason}") from reason
-        arguments = around_arguments(relation)
+        given = yield from self._given(relation, aside)
+        asked = around_arguments(relation)
         result = yield Move(
             f"The photos that stand so to these: {related(relation)}.",
-            ToolCall("around", {"set": anchor.name, **arguments, **base.within, "save_as": name}),
+            ToolCall(
+                "around",
+                {**given, **asked, "include_given": True, **base.within, "save_as": name},
+            ),
         )
         found = taken(result, name)
-        report.notes += [*aside.notes, *remarks(relation, result)]
+        report.notes += [*aside.said(), *remarks(relation, result)]
         if not found.count:
             raise NothingFound(why_none(relation, result, base))
-        check = {"set": anchor.name, **arguments}
-        report.claims.append(claim(related(relation), relation=check))
+        report.claims.append(claim(related(relation), relation={**given, **asked}))
         return found
+
+    def _given(self, relation: Relation, aside: Report) -> Generator[Move, Result, dict[str, Json]]:
+        """The set that a relation leans on; of a question's own pictures, these themselves."""
+        anchor = relation.anchor
+        if anchor.like and anchor == Wanted(like=anchor.like):
+            return {"photos": [*anchor.like]}
+        try:
+            found = yield from self.find(anchor, aside, Found(), self._prefix())
+        except NothingFound as reason:
+            known = in_words(anchor) or relation.words or relation.kind
+            raise NothingFound(f"nothing is known of '{known}': {reason}") from reason
+        return {"set": found.name}
 
     def _either(self, parts: Sequence[Wanted], report: Report, base: Found, prefix: str) -> Finding:
         """The union of the parts; one that is empty is left out, if another is not."""

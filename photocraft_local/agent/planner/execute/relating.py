@@ -24,13 +24,13 @@ def around_arguments(relation: Relation) -> dict[str, Json]:
     """How ``around`` is asked; the photos that the relation starts from come on top."""
     asked: dict[str, Json] = {}
     if relation.kind in _CALENDAR:
-        asked |= {"unit": relation.kind, "include_given": True}
+        asked |= {"unit": relation.kind}
         asked |= {"shift": relation.shift} if relation.shift else {}
     elif relation.kind == "place":
-        asked |= {"km": _km(relation), "include_given": True}
+        asked |= {"km": _km(relation)}
     elif relation.kind == "around":
         span = length(relation.within or _AROUND)
-        asked |= {"before": span, "after": span, "include_given": True}
+        asked |= {"before": span, "after": span}
     else:
         span = length(relation.within) if relation.within else ""
         asked[relation.kind] = span or "any time"
