@@ -18,6 +18,7 @@ from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Words
 
 _TODAY = date(2000, 1, 1)  # no meaning is taken from it: only whether a time follows
+_LONGEST = 12  # tokens of the first of two events
 _NEAR_EVENT = 6  # tokens within which "the day of …" must name what happens
 
 
@@ -55,6 +56,8 @@ def _prefix(words: Words, at: int) -> tuple[int, AnchoredTime] | None:
     for fit in fits(words, at):
         if fit.end >= len(words) or words.shape(fit.end) in ("comma", "other"):
             continue
+        if _is_a_time(words, at, fit.end):
+            continue
         sure = _is_event(words, fit)
         if sure is None or time_follows(words, fit.end):
             continue
@@ -62,9 +65,20 @@ def _prefix(words: Words, at: int) -> tuple[int, AnchoredTime] | None:
     return None
 
 
+def _is_a_time(words: Words, at: int, end: int) -> bool:
+    """Whether the head's own words are part of a time: "el mes que viene"."""
+    for start in {at, words.skip("article", at)}:
+        found = phrase(words, start, cued=True)
+        if found and found.end > end:
+            return True
+    return False
+
+
 def _is_event(words: Words, fit: Fit) -> bool | None:
     """Whether what follows surely happens; None where the head needs that and it does not."""
     clause = words.match("clause", fit.end) is not None
+    if fit.head.needs == "clause":  # "the day my sister got married", "als die Kinder kamen"
+        clause = clause or words.match("article", fit.end) is not None
     event = fit.head.needs != "clause" and names_event(words, fit.end)
     if fit.head.needs == "sure":
         return True
@@ -72,7 +86,7 @@ def _is_event(words: Words, fit: Fit) -> bool | None:
     held["either"] = clause or held["event"]
     if fit.head.needs:
         return True if held[fit.head.needs] else None
-    return held["either"] or bool(fit.slots.get("which"))
+    return held["either"] or "which" in fit.slots or "nth" in fit.slots
 
 
 def names_event(words: Words, at: int) -> bool:
@@ -141,14 +155,8 @@ def _measured(fit: Fit) -> tuple[Unit, int, timedelta | None, Side]:
 
 
 def _clause_end(words: Words, at: int) -> int:
-    """The token behind the clause that begins at ``at``: a comma or a full stop ends it."""
-    for near in range(at, len(words)):
-        if words.shape(near) == "comma" or words.key(near) in _STOPS:
-            return max(near, at + 1)
-    return len(words)
-
-
-_STOPS = {".", "?", "!", ";", ":", "。", "？", "！", "；"}
+    """The token behind the clause that begins at ``at``."""
+    return max(words.clause_ends[at], at + 1)
 
 
 def _between(words: Words, at: int) -> tuple[int, list[AnchoredTime]] | None:
@@ -157,7 +165,8 @@ def _between(words: Words, at: int) -> tuple[int, list[AnchoredTime]] | None:
     if not head or time_follows(words, head[0]):
         return None
     end = _clause_end(words, head[0]) if head[0] < len(words) else head[0]
-    joint = next((m for near in range(head[0] + 1, end) if (m := _and(words, near))), None)
+    near_end = min(end, head[0] + _LONGEST)
+    joint = next((m for near in range(head[0] + 1, near_end) if (m := _and(words, near))), None)
     if joint is None or joint[1] >= len(words) or time_follows(words, joint[1]):
         return None
     if not (_happens(words, head[0], joint[0]) or names_event(words, joint[1])):

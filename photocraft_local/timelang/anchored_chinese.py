@@ -20,6 +20,7 @@ _NUMBER = "[一二两三四五六七八九十几半]|\\d{1,2}"
 _UNIT = "天|日|周末|周|个?星期|个?月|年|个?小时|个?钟头|分钟"
 _PART = "早上|早晨|上午|中午|下午|傍晚|晚上|夜里"
 _AFTER, _BEFORE = "之后|以后|过后|后", "之前|以前|前"
+_LONGEST = 24  # characters of an event
 _CLAUSE = "，。？！、；,.?!; \u3000\n"
 _UNITS: dict[str, Unit] = {
     "天": "day", "日": "day", "周末": "weekend", "周": "week", "星期": "week", "月": "month",
@@ -47,8 +48,8 @@ _HEADS = re.compile(
     )
 )
 _BETWEEN = re.compile(
-    r"(?P<head>在|从)(?P<one>[^，。？！、]{1,20}?)(?P<joint>和|与|到|至)"
-    r"(?P<two>[^，。？！、]{1,20}?)(?P<tail>之间|期间)"
+    r"(?P<head>在|从)(?P<one>[^，。？！、]{1,12}?)(?P<joint>和|与|到|至)"
+    r"(?P<two>[^，。？！、]{1,12}?)(?P<tail>之间|期间)"
 )
 _LEAD = re.compile(r".*(?:自从|在|从|自|于|看看|看|找|显示|拍的|直到)")
 _ARRIVAL = re.compile(r"(?:我们|我|咱们)?(?:(?P<first>到达了?|抵达了?|到了?)|(?P<last>离开了?))")
@@ -97,6 +98,7 @@ def _pair(text: str, match: re.Match[str]) -> list[AnchoredTime]:
 
 
 def _time(text: str, begin: int, head: re.Match[str]) -> AnchoredTime | None:
+    begin = max(begin, head.start() - _LONGEST)
     start = max([begin, *(text.rfind(sign, begin, head.start()) + 1 for sign in _CLAUSE)])
     before = text[start : head.start()]
     if lead := _LEAD.match(before):

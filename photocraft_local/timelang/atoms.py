@@ -36,6 +36,7 @@ _RULES: tuple[Rule, ...] = (
     dates.month,
     recurring.season,
     dates.decade,
+    dates.century_of,
     dates.year,
     relative.around_day,
     relative.near_part,
@@ -72,8 +73,10 @@ def atom(words: Words, at: int) -> Atom | None:
 def around(words: Words, at: int) -> Atom | None:
     """ "around 6 pm", "about 2010", "gegen 8 Uhr", "vers le 3 mai 2021"."""
     found = words.match("around", at)
-    inner = atom(words, found[0]) or atom(words, words.skip("lead", found[0])) if found else None
-    return _widened(inner.end, inner) if inner else None
+    if found is None or words.match("around", found[0]):
+        return None
+    inner = atom(words, found[0]) or atom(words, words.skip("lead", found[0]))
+    return replace(_widened(inner.end, inner), sure=True) if inner else None
 
 
 def _widened(end: int, inner: Atom) -> Atom:
@@ -115,9 +118,14 @@ def third(words: Words, at: int) -> Atom | None:
     if not found:
         return None
     start = found[0] + (words.shape(found[0]) == "dash")
+    if words.match("third", start) or words.match("around", start):
+        return None
     inner = atom(words, start)
     if inner is None:
         return None
+    if inner.kind == "hours" and (part := _PARTS.get((found[1], inner.when.hours))):
+        said_so = words.key(found[0] - 1) in ("the", "at")  # "late at night"
+        return Atom(inner.end, When(hours=part), "hours", inner.sure or said_so)
     if inner.kind == "month" and inner.when.months:
         number = inner.when.months[0]
         first, last = _days_of_third(found[1], _last_day(number))
@@ -152,4 +160,17 @@ def _third_of(interval: Interval, name: str) -> Interval:
     return low, end if name == "late" else calendar.add("month", low, step)
 
 
+def _hours(low: int, high: int) -> Hours:
+    return span_of_day(low * 60, high * 60)
+
+
+_PARTS = {
+    ("early", recurring.PARTS["morning"]): _hours(5, 8),
+    ("late", recurring.PARTS["morning"]): _hours(10, 12),
+    ("early", recurring.PARTS["afternoon"]): _hours(12, 15),
+    ("late", recurring.PARTS["afternoon"]): _hours(15, 18),
+    ("early", recurring.PARTS["evening"]): _hours(17, 19),
+    ("late", recurring.PARTS["evening"]): _hours(20, 23),
+    ("late", recurring.PARTS["night"]): _hours(23, 29),
+}
 _RECURSIVE: tuple[Rule, ...] = (third, around)

@@ -86,6 +86,9 @@ def _written(words: Words, at: int) -> _Clock | None:
     number = words.count(at)
     if token.shape != "clock" and (number is None or number[1] > 24):
         return None
+    article = number and number[1] == 1 and token.shape == "word" and not words.match("one", at)
+    if article and number and not words.match("clockword", number[0]):
+        return None  # "a morning", "à midi"
     start = at + 1 if token.shape == "clock" or number is None else number[0]
     word = words.match("clockword", start)
     end = word[0] if word else start

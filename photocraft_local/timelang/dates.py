@@ -14,6 +14,7 @@ from photocraft_local.timelang import calendar
 from photocraft_local.timelang.calendar import FIRST_YEAR, LAST_YEAR
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.when import When
+from photocraft_local.timelang.wording import WEEKDAYS, day_in_words
 from photocraft_local.timelang.words import Atom, Words
 
 _CHINESE_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
@@ -94,7 +95,20 @@ def decade(words: Words, at: int) -> Atom | None:
     return period(end, (datetime(first, 1, 1), datetime(first + 10, 1, 1)))
 
 
-_DECADE_BEFORE = {"the", "den", "die", "der"}
+_DECADE_BEFORE = {"the", "den", "die", "der", "early", "mid", "late", "-", "anfang", "ende", "fin"}
+
+
+def century_of(words: Words, at: int) -> Atom | None:
+    """ "the 20th century", "20. Jahrhundert", "20世纪"."""
+    token = words.token(at)
+    behind = words.match("unit", at + 1)
+    if token is None or token.shape not in ("ordinal", "number") or not behind:
+        return None
+    number = int(re.findall(r"\d+", token.text)[0])
+    if behind[1] != "century" or not 19 <= number <= 21:
+        return None
+    start = datetime(100 * (number - 1), 1, 1)
+    return period(behind[0], (start, calendar.add("century", start, 1)))
 
 
 def month_number(words: Words, at: int) -> tuple[int, int, bool] | None:
@@ -125,11 +139,21 @@ def day_number(words: Words, at: int) -> tuple[int, int] | None:
     token = words.token(at)
     if token is None or token.shape not in ("number", "ordinal", "zhday"):
         return None
-    digits = re.findall(r"\d+", token.text)[0]
-    if len(digits) > 2:
+    digits = re.findall(r"\d+", token.text)
+    if not digits:
+        return at + 1, _chinese_number(token.text[:-1].strip())
+    if len(digits[0]) > 2:
         return None
     dot = token.shape == "number" and words.key(at + 1) == "." and words.token(at + 2) is not None
-    return at + 1 + dot, int(digits)
+    return at + 1 + dot, int(digits[0])
+
+
+def _chinese_number(text: str) -> int:
+    """ "三" … "三十一"."""
+    tens, ten, ones = text.rpartition("十")
+    digits = str.maketrans("一二三四五六七八九", "123456789")
+    number = int((ones or "0").translate(digits))
+    return number + (int((tens or "一").translate(digits)) * 10 if ten else 0)
 
 
 def month(words: Words, at: int) -> Atom | None:
@@ -162,10 +186,26 @@ def year_behind(words: Words, at: int) -> tuple[int, int] | None:
 
 def day(words: Words, at: int) -> Atom | None:
     """ "3 May 2021", "May 3rd, 2021", "3 May" of any year, "3-5 May 2021", "May 3-5"."""
+    named = words.match("weekday", at) or words.match("shortday", at)
+    start = words.skip("weekdaybehind", named[0]) if named else at
     for rule in (_day_month, _month_day, _year_month_day):
-        if atom := rule(words, at):
-            return atom
+        if atom := rule(words, start):
+            return _checked(words, atom, named) if named else atom
     return None
+
+
+def _checked(words: Words, found: Atom, named: tuple[int, str]) -> Atom:
+    """The day of a date with a weekday: "Sunday, 14 June 2020" must be one."""
+    if found.kind != "period":
+        return Atom(found.end, found.when & When(weekdays=(int(named[1]),)), "either")
+    start, end = found.when.intervals[0]
+    if end - start == calendar.DAY and start.weekday() != int(named[1]):
+        raise TimeWordsError(
+            f"{day_in_words(start)} was a {WEEKDAYS[start.weekday()]},"
+            f" not a {WEEKDAYS[int(named[1])]}",
+            hint="leave the day of the week out",
+        )
+    return found
 
 
 def _day_month(words: Words, at: int) -> Atom | None:
@@ -204,7 +244,9 @@ def _year_month_day(words: Words, at: int) -> Atom | None:
     number = day_number(words, found[0]) if found else None
     if not leading or not found or not number:
         return None
-    return period(number[0], calendar.day(leading[1], found[1], number[1]))
+    last = _range_end(words, number[0]) or number
+    start, end = (calendar.day(leading[1], found[1], day) for day in (number[1], last[1]))
+    return period(last[0], ordered(start[0], end[1]))
 
 
 def _range_end(words: Words, at: int) -> tuple[int, int] | None:

@@ -25,7 +25,13 @@ def name_at(words: Words, at: int) -> tuple[int, str, bool] | None:
     found = max(filter(None, (sure, words.match("holiday?", at))), default=None)
     if found is None or words.match("greeting", at - 1) or words.match("greeting", found[0]):
         return None
-    return found[0], found[1], found == sure and words.key(at - 1) not in ("a", "an")
+    return found[0], found[1], found == sure and not _one_of_many(words, at - 1)
+
+
+def _one_of_many(words: Words, at: int) -> bool:
+    """ "a Christmas …" is a thing; "à Noël" is not."""
+    token = words.token(at)
+    return token is not None and token.text.casefold() in ("a", "an")
 
 
 def holiday(words: Words, at: int) -> Atom | None:

@@ -5,11 +5,15 @@ Gives for a position the longest phrase; does not judge whether a word is meant 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from photocraft_local.timelang import calendar, dates
 from photocraft_local.timelang.atoms import atom
 from photocraft_local.timelang.relations import Phrase, between, from_to, one_sided
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
+
+_LONGEST_LIST = 12
 
 
 def phrase(words: Words, at: int, *, cued: bool) -> Phrase | None:
@@ -23,7 +27,8 @@ def phrase(words: Words, at: int, *, cued: bool) -> Phrase | None:
 
 def single(words: Words, at: int) -> Phrase | None:
     options = [rule(words, at) for rule in (between, from_to, one_sided, _list)]
-    return max((o for o in options if o), key=lambda option: option.end, default=None)
+    found = max((o for o in options if o), key=lambda option: option.end, default=None)
+    return replace(found, end=words.skip("betweenafter", found.end)) if found else None
 
 
 def _more(words: Words, found: Phrase, *, cued: bool) -> Phrase | None:
@@ -91,7 +96,10 @@ def _list(words: Words, at: int) -> Phrase | None:
     if first is None:
         return _list_of_days(words, at)
     found, kind = Phrase(first.end, first.when, first.sure), first.kind
-    while (middle := _separator(words, found.end)) is not None:
+    for _ in range(_LONGEST_LIST):
+        middle = _separator(words, found.end)
+        if middle is None:
+            break
         other = atom(words, words.skip("lead", middle)) or atom(words, middle)
         when = _either(found.when, kind, other) if other else None
         if other is None or when is None:
@@ -103,7 +111,11 @@ def _list(words: Words, at: int) -> Phrase | None:
 def _list_of_days(words: Words, at: int) -> Phrase | None:
     """ "3, 5 and 7 May 2021": bare numbers take month and year from the last one."""
     numbers: list[int] = []
-    while (found := dates.day_number(words, at)) and not dates.day(words, at):
+    while (
+        len(numbers) < _LONGEST_LIST
+        and (found := dates.day_number(words, at))
+        and not dates.day(words, at)
+    ):
         middle = _separator(words, found[0])
         if middle is None:
             return None

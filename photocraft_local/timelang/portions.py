@@ -169,7 +169,7 @@ def _quarter(words: Words, at: int) -> Atom | None:
     if whole and whole.kind == "period" and _months(whole.when.intervals[0]) == 12:
         return period(whole.end, _quarter_of(whole.when.intervals[0][0].year, number))
     months = tuple(range(3 * number - 2, 3 * number + 1))
-    return Atom(end, When(months=months), "season", token is not None and token.shape == "quarter")
+    return Atom(end, When(months=months), "season", sure=False)  # "Audi Q3"
 
 
 def _quarter_of(year: int, number: int) -> Interval:
@@ -213,8 +213,8 @@ def _chinese(words: Words, at: int) -> Atom | None:
         return period(half[0], _half_of(interval, int(half[1])))
     if (quarter := words.match("zhquarter", start)) and interval:
         return period(quarter[0], _quarter_of(interval[0].year, int(quarter[1])))
-    if (part := words.match("zhthird", start)) and interval:
-        return _third(part, interval)
+    if part := words.match("zhthird", start):
+        return _third(part, interval) if interval else _third_of_month(part, whole.when.months[0])
     nth = words.match("ordinal", start)
     if nth is None and words.key(start) == "第" and words.shape(start + 1) == "number":
         week = words.match("unit", start + 2)
@@ -230,6 +230,12 @@ def _chinese(words: Words, at: int) -> Atom | None:
 
 def _ended(found: Atom | None, end: int) -> Atom | None:
     return Atom(end, found.when, found.kind) if found else None
+
+
+def _third_of_month(part: tuple[int, str], month: int) -> Atom:
+    last = (calendar.month(2000, month)[1] - DAY).day
+    low, high = {"early": (1, 10), "middle": (11, 20), "late": (21, last)}[part[1]]
+    return Atom(part[0], When(year_days=(((month, low), (month, high)),)), "days")
 
 
 def _third(part: tuple[int, str], interval: Interval) -> Atom:

@@ -16,6 +16,7 @@ from photocraft_local.timelang.anchored import anchored_in
 from photocraft_local.timelang.anchored_time import AnchoredTime
 from photocraft_local.timelang.calendar import DAY, latest, months_from
 from photocraft_local.timelang.dates import year_number
+from photocraft_local.timelang.feasts import name_at
 from photocraft_local.timelang.grammar import is_cued, phrase
 from photocraft_local.timelang.recurring import season_word
 from photocraft_local.timelang.relations import Phrase
@@ -25,6 +26,7 @@ from photocraft_local.timelang.words import Hemisphere, Words
 
 _EXAMPLES = "write a date like 2021-06-14, or words like 'June 2021', 'last summer', 'since 2019'"
 _MAX_LEADS = 2
+_OF = {"of", "de", "du", "d", "del", "von", "vom"}
 _FROM = {"from", "vom", "von", "de", "du"}
 
 
@@ -105,7 +107,7 @@ def _find(words: Words, *, strict: bool) -> list[TimeMention]:
         if found is None or _is_in_a_head(words, at, found.end, heads):
             at += 1
             continue
-        first, stop = _not_before(words, at, behind), words.skip("notbehind", found.end)
+        first, stop = _not_before(words, at, behind, found.end), words.skip("notbehind", found.end)
         start, end = words.tokens[first].start, words.tokens[stop - 1].end
         text, negated = words.text[start:end], first < at or stop > found.end
         when = replace(_noted(words, found.when), text=text)
@@ -140,35 +142,45 @@ def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
         found = phrase(words, start, cued=cued)
         if found is None or (best is not None and found.end <= best.end):
             continue
+        if not cued and _is_a_things(words, start, found):
+            continue
         if cued or found.sure or _stands_for_a_time(words, start, found):
             best = found
     return best
 
 
-def _not_before(words: Words, at: int, behind: int) -> int:
-    """The token where a NOT before token ``at`` begins, or ``at``: "but not in 2021"."""
+def _not_before(words: Words, at: int, behind: int, stop: int) -> int:
+    """The token where a NOT before the time at tokens ``at`` to ``stop`` begins, or ``at``: "but
+    not in 2021". Its last words may be the time's small words."""
+    ends = [end for end in _leads(words, at) if end < stop]
     for start in range(max(behind, at - 4), at):
-        if words.fits("not", start, at):
+        if any(words.fits("not", start, end) for end in ends):
             return start
     return at
+
+
+def _is_a_things(words: Words, start: int, found: Phrase) -> bool:
+    """ "le sapin de Noël": a holiday of every year behind "of" says what kind of thing."""
+    every_year = found.when.year_days or found.when.holidays
+    return bool(every_year) and words.key(start - 1) in _OF and name_at(words, start) is not None
 
 
 def _is_of_something_else(words: Words, at: int) -> bool:
     """ "a house built in 1850": not when the photo was taken."""
     before = at - 1
-    while before > 0 and words.match("lead", before):
+    while before > max(0, at - 4) and words.match("lead", before):
         before -= 1
     return words.match("nottimebefore", before) is not None
 
 
 def _leads(words: Words, at: int) -> list[int]:
-    starts = [at]
+    """``at`` and the tokens behind one or two small words there, in order."""
+    starts = {at}
+    last = [at]
     for _ in range(_MAX_LEADS):
-        lead = words.match("lead", starts[-1])
-        if lead is None:
-            break
-        starts.append(lead[0])
-    return starts
+        last = [end for start in last for end in words.ends("lead", start)]
+        starts.update(last)
+    return sorted(starts)
 
 
 def _is_cued_before(words: Words, at: int) -> bool:
@@ -197,14 +209,20 @@ def _is_item_of_a_dated_list(words: Words, start: int, end: int) -> bool:
     """Whether commas set it apart in a text that names a year."""
     apart = start == 0 or words.shape(start - 1) == "comma"
     apart = apart and (end == len(words) or words.shape(end) == "comma")
-    return apart and any(year_number(words, at) for at in range(len(words)))
+    return apart and _names_a_year(words)
+
+
+def _names_a_year(words: Words) -> bool:
+    if words.names_a_year is None:
+        words.names_a_year = any(year_number(words, at) for at in range(len(words)))
+    return words.names_a_year
 
 
 def _opens(words: Words, start: int, end: int) -> bool:
     """A season that opens the question, or is a person's own: "our summer in Lisbon"."""
     opening = start == 0 or words.key(start - 1) in ("our", "my")
     season = season_word(words, start) if opening else None
-    return season is not None and season[0] == end and words.key(end) in ("in", "at", "on", "of")
+    return season is not None and season[0] == end and words.key(end) in ("in", "at", "on")
 
 
 def _left_over(words: Words, mentions: list[TimeMention]) -> str:

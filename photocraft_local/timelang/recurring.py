@@ -34,7 +34,7 @@ def season_word(words: Words, at: int) -> tuple[int, str, bool] | None:
 def season(words: Words, at: int) -> Atom | None:
     """ "summer" of any year, "summer 2021", "winter of 2020/21", "2021年夏天"."""
     if (leading := year_number(words, at)) and words.shape(at) != "short":
-        if found := season_word(words, leading[0]):
+        if found := season_word(words, leading[0]) or season_word(words, _of(words, leading[0])):
             return _of_year(words, found[0], found[1], leading[1])
         return None
     found = season_word(words, at)
@@ -49,6 +49,11 @@ def season(words: Words, at: int) -> Atom | None:
     if blocked and not sure:
         return None
     return Atom(end, When(months=tuple(sorted(months))), "season", sure)
+
+
+def _of(words: Words, at: int) -> int:
+    """ "2021年的夏天"."""
+    return at + (words.key(at) == "的")
 
 
 def _of_year(words: Words, end: int, name: str, year: int) -> Atom:
@@ -74,7 +79,7 @@ def _second_year(words: Words, at: int, year: int) -> int | None:
 def weekday(words: Words, at: int) -> Atom | None:
     """ "Sunday", "on Sundays", "weekends"."""
     if found := words.match("weekday", at):
-        if words.match("notweekdaybefore", at - 1):
+        if words.match("notweekdaybefore", at - 1) or words.match("notafter", found[0]):
             return None
         return Atom(found[0], When(weekdays=(int(found[1]),)), "weekday")
     for kind in ("weekdays", "weekdays?"):
@@ -100,7 +105,7 @@ def day_of_month(words: Words, at: int) -> Atom | None:
     token = words.token(at)
     if token is None or token.shape not in ("ordinal", "zhday", "number"):
         return None
-    if not words.match("daycue", at - 2) and not words.match("daycue", at - 1):
+    if not (words.fits("daycue", at - 2, at) or words.fits("daycue", at - 1, at)):
         return None
     behind = words.shape(at + 1) == "word" and not any(
         words.match(kind, at + 1) for kind in ("lead", "join", "not", "photo")
@@ -108,7 +113,8 @@ def day_of_month(words: Words, at: int) -> Atom | None:
     number = int("".join(char for char in token.text if char.isdigit()))
     if behind or not 1 <= number <= 31 or len(token.text) > 5:
         return None
-    if token.shape == "number" and not words.match("daynumber", at - 1):
+    dotted = token.shape == "number" and words.keys[at - 1 : at + 2] == ["am", token.key, "."]
+    if token.shape == "number" and not (dotted or words.fits("daynumber", at - 1, at)):
         return None
     spans = tuple(((month, number), (month, number)) for month in range(1, 13))
-    return Atom(at + 1, When(year_days=spans), "either")
+    return Atom(at + 1 + dotted, When(year_days=spans), "either")

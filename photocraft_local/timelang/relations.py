@@ -5,7 +5,7 @@ Finds the words; what the times make together is ``ranges``' to say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from photocraft_local.timelang import calendar, dates, ranges
 from photocraft_local.timelang.atoms import atom
@@ -41,7 +41,7 @@ def between(words: Words, at: int) -> Phrase | None:
     pair = _pair(words, found[0], ("and", "to"))
     if pair is None:
         return None
-    return Phrase(words.skip("betweenafter", pair.end), pair.when)
+    return Phrase(pair.end, pair.when)
 
 
 def from_to(words: Words, at: int) -> Phrase | None:
@@ -51,7 +51,9 @@ def from_to(words: Words, at: int) -> Phrase | None:
     pair = _pair(words, start, ("to",))
     if found and pair is None:
         return _onwards(words, start)
-    return replace(pair, sure=True) if found and pair else pair
+    if pair is None:
+        return None
+    return Phrase(pair.end, pair.when, pair.sure or found is not None)
 
 
 def _onwards(words: Words, at: int) -> Phrase | None:
@@ -104,9 +106,13 @@ def _pair_of_times(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | N
 
 
 def _pair_of_days(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
-    first = dates.day_number(words, at)
+    first = dates.day_number(words, words.skip("article", at))
     middle = _joint(words, first[0], joints) if first else None
-    right = dates.day(words, middle) if middle else None
+    right = (
+        dates.day(words, middle) or dates.day(words, words.skip("article", middle))
+        if middle
+        else None
+    )
     if first is None or right is None:
         return None
     if right.kind == "days":

@@ -7,6 +7,7 @@ calendar year that has begun, else the one to come.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Literal
 
@@ -18,6 +19,7 @@ from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
 
 _Which = Literal["last", "this", "next"]
+_FEW = 6
 _MINUTE = timedelta(minutes=1)
 
 
@@ -29,7 +31,7 @@ def near_day(words: Words, at: int) -> Atom | None:
     if found := words.match("today", at):
         start = calendar.add("day", words.today, -int(found[1]))
         return period(found[0], (start, start + DAY))
-    if (found := words.match("hier", at)) and words.has_context("french"):
+    if (found := words.match("hier", at)) and words.is_french:
         return period(found[0], (words.today - DAY, words.today))
     return None
 
@@ -40,10 +42,13 @@ def around_day(words: Words, at: int) -> Atom | None:
     if unit is None or unit[1] not in ("week", "weekend"):
         return None
     after = words.match("dayof", unit[0])
-    inner = dates.day(words, after[0]) or numeric.numeric(words, after[0]) if after else None
+    inner = None
+    if after:
+        rules = (dates.day, numeric.numeric, feasts.holiday)
+        inner = next((found for rule in rules if (found := rule(words, after[0]))), None)
     if inner is None or inner.kind != "period":
         return None
-    start, end = inner.when.intervals[0]
+    start, end = inner.core or inner.when.intervals[0]
     if end - start != DAY:
         return None
     interval = calendar.whole("week", start, first_weekday=words.first_weekday)
@@ -65,10 +70,18 @@ def near_part(words: Words, at: int) -> Atom | None:
 def ago(words: Words, at: int) -> Atom | None:
     """ "3 days ago", "vor zwei Jahren", "il y a un mois", "hace 3 años", "三年前", "two summers
     ago": the whole day, week, month, year or season."""
+    if (today := words.match("today", at)) and today[1] == "0":  # "heute vor einem Jahr"
+        past = ago(words, today[0]) if words.match("agobefore", today[0]) else None
+        return _same_day(words, past) if past else None
     before = words.match("agobefore", at)
-    number = words.count(before[0] if before else at)
+    start_at = before[0] if before else at
+    if few := words.match("few", start_at):
+        return _few_ago(words, few[0], before=before is not None)
+    number = words.count(start_at)
     if not number:
         return None
+    if feast := feasts.name_at(words, number[0]):
+        return _feasts_ago(words, feast, number[1], before=before is not None)
     unit = words.match("unit", number[0])
     season = recurring.season_word(words, number[0])
     named = unit or season
@@ -88,6 +101,40 @@ def ago(words: Words, at: int) -> Atom | None:
     return period(end, _whole(words, unit[1], -number[1]))
 
 
+def _few_ago(words: Words, at: int, *, before: bool) -> Atom | None:
+    """ "a few days ago": two to six of them, noted."""
+    unit = words.match("unit", at)
+    behind = words.match("agoafter", unit[0]) if unit and not before else None
+    if not unit or unit[1] == "weekend" or not (before or behind):
+        return None
+    start, end = _whole(words, unit[1], -_FEW), _whole(words, unit[1], -2)
+    said = f"taken as 2 to {_FEW} {unit[1]}s"
+    return period(behind[0] if behind else unit[0], (start[0], end[1]), said)
+
+
+def _feasts_ago(
+    words: Words, feast: tuple[int, str, bool], number: int, *, before: bool
+) -> Atom | None:
+    """ "two Christmases ago"."""
+    behind = None if before else words.match("agoafter", feast[0])
+    if not (before or behind):
+        return None
+    year = calendar.latest(_feast(feast[1]), words.today, over=True)[0].year
+    span = calendar.occurrence(_feast(feast[1]), year - number + 1)
+    return period(behind[0] if behind else feast[0], span)
+
+
+def _same_day(words: Words, past: Atom) -> Atom | None:
+    """The day of today's date in a past month or year."""
+    start, end = past.when.intervals[0]
+    months = (words.today.year - start.year) * 12 + words.today.month - start.month
+    if (end - start).days < 365:
+        day = calendar.add("month", words.today, -months)
+    else:
+        day = calendar.add("year", words.today, start.year - words.today.year)
+    return period(past.end, (day, day + DAY)) if start <= day < end else None
+
+
 def _whole(words: Words, unit: str, offset: int) -> Interval:
     return calendar.whole(unit, words.today, offset, words.first_weekday)
 
@@ -103,19 +150,29 @@ def rolling(words: Words, at: int) -> Atom | None:
     if one and (found := _up_to_today(words, one[0], 1)):
         return found
     before = words.match("rolling", at)
-    number = words.count(before[0] if before else words.skip("lead", at))
+    start = before[0] if before else words.skip("lead", at)
+    few = words.match("few", start)
+    number = (few[0], _FEW) if few else words.count(start)
     if not number:
         return None
     behind = None if before else words.match("rollingafter", number[0])
     if not (before or behind):
         return None
-    return _up_to_today(words, behind[0] if behind else number[0], number[1])
+    found = _up_to_today(words, behind[0] if behind else number[0], number[1])
+    if few and found:
+        noted = replace(found.when, notes=(f"taken as {_FEW}",))
+        return replace(found, when=noted)
+    return found
 
 
 def _up_to_today(words: Words, at: int, number: int) -> Atom | None:
     unit = words.match("unit", at)
-    if not unit or unit[1] == "weekend":
+    if not unit:
         return None
+    if unit[1] == "weekend":
+        latest = calendar.weekend(words.today, last=True)
+        weekends = tuple(_back("week", latest, back) for back in range(number - 1, -1, -1))
+        return Atom(unit[0], When(intervals=weekends), "period" if number == 1 else "either")
     end = words.today + DAY
     return period(unit[0], (calendar.add(unit[1], end, -number), end))
 
@@ -126,11 +183,20 @@ def last(words: Words, at: int) -> Atom | None:
         return _named(words, found[0], "last")
     found = words.match("lead", at) if words.key(at) in ("l", "le", "la", "el") else None
     start = found[0] if found else at
-    inner = _named(words, start, "last")
-    behind = words.match("lastafter", inner.end) if inner else None
-    if inner is not None and behind is not None:
-        return Atom(behind[0], inner.when, inner.kind)
-    return None
+    return _with_behind(words, start, "lastafter", "last")
+
+
+def _with_behind(words: Words, at: int, kind: str, which: _Which) -> Atom | None:
+    """ "l'été dernier", "el mes que viene": the word that says which one stands behind."""
+    ends = [found[0] for k in _NAMED if (found := words.match(k, at))]
+    behind = next((b for end in ends if (b := words.match(kind, end))), None)
+    inner = _named(words, at, which) if behind else None
+    return Atom(behind[0], inner.when, inner.kind) if inner and behind else None
+
+
+_NAMED = (
+    "holiday", "holiday?", "season", "seasons", "season?", "month", "month?", "weekday", "unit"
+)  # fmt: skip
 
 
 def coming(words: Words, at: int) -> Atom | None:
@@ -146,9 +212,7 @@ def coming(words: Words, at: int) -> Atom | None:
             )
         return _named(words, found[0], "next")
     start_at = words.skip("lead", at) if words.key(at) in ("l", "le", "la", "el") else at
-    inner = _named(words, start_at, "next")
-    behind = words.match("nextafter", inner.end) if inner else None
-    return Atom(behind[0], inner.when, inner.kind) if inner and behind else None
+    return _with_behind(words, start_at, "nextafter", "next")
 
 
 def this(words: Words, at: int) -> Atom | None:
@@ -210,6 +274,16 @@ def chinese(words: Words, at: int) -> Atom | None:
         return None
     unit, back = found[1].split("-")
     if unit == "weekend":
-        weekend = calendar.weekend(words.today, last=back == "1")
-        return period(found[0], _back("week", weekend, -1) if back == "+1" else weekend)
-    return period(found[0], _whole(words, unit, int(back[1:]) if back[0] == "+" else -int(back)))
+        weekend = calendar.weekend(words.today, last=back in ("1", "2"))
+        moved = {"+1": -1, "2": 1}.get(back, 0)
+        return period(found[0], _back("week", weekend, moved))
+    span = _whole(words, unit, int(back[1:]) if back[0] == "+" else -int(back))
+    day = "一二三四五六日天".find(words.key(found[0])) if unit == "week" else -1
+    if words.key(found[0]) and day >= 0:  # "上周五"
+        start = calendar.start_of("week", span[0] + 3 * DAY) + min(day, 6) * DAY
+        return period(found[0] + 1, (start, start + DAY))
+    season = recurring.season_word(words, found[0] + (words.key(found[0]) == "的"))
+    if season and unit == "year":
+        months = tuple(sorted(calendar.season_months(season[1], words.hemisphere)))
+        return period(season[0], calendar.occurrence(When(months=months), span[0].year))
+    return period(found[0], span)

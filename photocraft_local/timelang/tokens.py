@@ -11,43 +11,45 @@ from functools import lru_cache
 
 from photocraft_local.timelang.lexicon import east_asian_words, fold
 
-_ALONE = r"(?<![\w.,/-])"  # not inside a longer number, version or file name
+# {L}: letters and digits that make a longer word of a number; Chinese ones do not.
+_LETTER = r"0-9A-Za-z_\u00aa-\u1fff"
+_ALONE = r"(?<![{L}.,/-])"  # not inside a longer number, version or file name
 _SHAPES = [  # the first that fits wins
     (
         "iso",
-        r"(?<![\w.-])\d{4}-\d{1,2}(?:-\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:Z\b)?)?)?"
-        r"(?!\w|-\d|[.:]\d)",
+        r"(?<![{L}.-])\d{4}-\d{1,2}(?:-\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:Z\b)?)?)?"
+        r"(?![{L}]|-\d|[.:]\d)",
     ),
-    ("ymd", r"(?<![\w./-])\d{4}([/.])\d{1,2}\1\d{1,2}(?![\w/-]|[.]\d)"),
-    ("dmy", r"(?<![\w./-])\d{1,2}([/.-])\d{1,2}\2(?:\d{4}|\d{2})(?![\w/-]|[.]\d)"),
+    ("ymd", r"(?<![{L}./-])\d{4}([/.])\d{1,2}\1\d{1,2}(?![{L}/-]|[.]\d)"),
+    ("dmy", r"(?<![{L}./-])\d{1,2}([/.-])\d{1,2}\2(?:\d{4}|\d{2})(?![{L}/-]|[.]\d)"),
     (
         "my",
-        r"(?<![\w./-])(?:\d{1,2}/|(?:0[1-9]|1[0-2])[.-])(?:19|20)\d{2}(?![\w/-]|[.]\d)",
+        r"(?<![{L}./-])(?:\d{1,2}/|(?:0[1-9]|1[0-2])[.-])(?:19|20)\d{2}(?![{L}/-]|[.]\d)",
     ),
-    ("compact", _ALONE + r"(?:19|20)\d{6}(?![\w/-]|[.,]\d)"),
+    ("compact", _ALONE + r"(?:19|20)\d{6}(?![{L}/-]|[.,]\d)"),
     (
         "clock",
-        r"(?<![\w.,:/-])\d{1,2}(?::\d{2}(?::\d{2})?\s?(?:[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?|h\d{0,2}\b"
-        r"|\.\d{2}\s?[ap]\.?m\b\.?|\s?h\s?\d{2}\b|\.\d{2}(?=\s?(?:Uhr|h\b)))(?![\w:])",
+        r"(?<![{L}.,:/-])\d{1,2}(?::\d{2}(?::\d{2})?\s?(?:[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?|h\d{0,2}\b"
+        r"|\.\d{2}\s?[ap]\.?m\b\.?|\s?h\s?\d{2}\b|\.\d{2}(?=\s?(?:Uhr|h\b)))(?![{L}:])",
     ),
-    ("quarter", r"(?<!\w)[qt][1-4](?!\w)"),
+    ("quarter", r"(?<![{L}])[qt][1-4](?![{L}])"),
     (
         "decade",
-        _ALONE + r"(?:['’]?\d0|(?:18|19|20)\d0)(?:['’]?s|er(?:n|-jahre?n?)?)(?!\w)"
+        r"(?<![{L}.,/])(?:['’]?\d0|(?:18|19|20)\d0)(?:['’]?s|er(?:n|-jahre?n?)?)(?![{L}])"
         r"|(?<!\d)(?:19|20)?\d0年代",
     ),
-    ("isoweek", r"(?<!\w)\d{4}-?w\d{2}(?!\w)"),
+    ("isoweek", r"(?<![{L}])\d{4}-?w\d{2}(?![{L}])"),
     ("zhyear", r"(?:\d{4}|[〇零一二三四五六七八九]{4})\s?年"),
     ("zhmonth", r"\d{1,2}\s?月(?:份)?"),
-    ("zhday", r"\d{1,2}\s?[日号號]"),
+    ("zhday", r"(?:\d{1,2}\s?|[一二三]?十?[一二三四五六七八九]|[一二三]?十)[日号號]"),
     (
         "ordinal",
-        r"(?<![\w.,/])\d{1,2}(?:st|nd|rd|th|er|[ºª°]|\.(?=\s*[^\W\d_]|\s*[-–—]\s*\d))(?!\w)",
+        r"(?<![{L}.,/])\d{1,2}(?:st|nd|rd|th|er|e|ere|ère|eme|ème|[ºª°]|\.(?=\s*[^\W\d_]|\s*[-–—]\s*\d))(?![{L}])",
     ),
-    ("short", r"(?<!\w)['’]\d{2}(?!\w)"),
+    ("short", r"(?<![{L}])['’]\d{2}(?![{L}])"),
     (
         "number",
-        r"(?<![\w.,$€£#])\d+(?![\w]|[.,:]\d|\s?[%°$€£]|-\d{3}(?!\d))"
+        r"(?<![{L}.,$€£#])\d+(?![{L}]|[.,:]\d|\s?[%°$€£]|-\d{3}(?!\d))"
         r"|(?<=[\u3400-\u9fff])\d+|\d+(?=\s?[\u3400-\u9fff])",
     ),
 ]
@@ -67,6 +69,7 @@ def _pattern() -> re.Pattern[str]:
     parts, groups = [], 0
     for name, shape in _SHAPES:
         groups += 1
+        shape = shape.replace("{L}", _LETTER)
         if r"\1" in shape or r"\2" in shape:  # the shape's own group, renumbered
             groups += 1
             shape = re.sub(r"\\[12]", rf"\\{groups}", shape)

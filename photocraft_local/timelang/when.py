@@ -65,7 +65,7 @@ class When:
 
     def negated(self) -> When:
         """Every time but this: "not in 2021"."""
-        return When(without=(self,), text=self.text)
+        return When(without=(replace(self, text=""),), text=self.text)
 
     def __and__(self, other: When) -> When:
         """Both meanings at once. A night belongs to the day on which it begins."""

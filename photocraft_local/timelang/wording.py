@@ -28,11 +28,21 @@ def in_words(when: TimeFields) -> str:
         _of_month(when.year_days) or _either([_days(*span) for span in when.year_days]),
         _either([WEEKDAYS[day] if day >= 0 else "no weekday" for day in when.weekdays]),
         _hours(when.hours),
-        _either(list(when.holidays)),
+        _either([_name(holiday) for holiday in when.holidays]),
     ]
     said = ", ".join(part for part in parts if part) or "any time"
     said += "".join(_left_out(other) for other in when.without)
     return f"{said} ({'; '.join(when.notes)})" if when.notes else said
+
+
+def _name(holiday: str) -> str:
+    """ "the Monday after Easter"."""
+    said = " ".join(w if w in _SMALL else w.capitalize() for w in holiday.split())
+    stepped = " before " in said or " after " in said
+    return f"the {said}" if stepped and not said[0].isdigit() else said
+
+
+_SMALL = {"day", "days", "week", "weeks", "weekend", "weekends", "before", "after", "of", "the"}
 
 
 def _left_out(other: TimeFields) -> str:

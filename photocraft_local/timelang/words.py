@@ -51,6 +51,7 @@ class Words:
         self.today = datetime.combine(today, time.min)
         self.hemisphere = hemisphere
         self.first_weekday = first_weekday  # of a week: Monday 0 … Sunday 6
+        self.names_a_year: bool | None = None  # not looked up yet
         self.atoms: dict[int, Atom | None] = {}  # what the rules found, by position
         self.tokens = cut(text)
 
@@ -79,6 +80,14 @@ class Words:
                 return at + size, value
         return None
 
+    def ends(self, kind: str, at: int) -> list[int]:
+        """The tokens behind each form of this kind at ``at``, the longest first."""
+        if not 0 <= at < len(self.tokens):
+            return []
+        forms = by_first_word().get(kind, {}).get(self.keys[at], ())
+        sizes = (len(form) for form, _ in forms if tuple(self.keys[at : at + len(form)]) == form)
+        return [at + size for size in sizes]
+
     def fits(self, kind: str, start: int, end: int) -> bool:
         """Whether tokens ``start`` to ``end`` are just one form of this kind."""
         return tuple(self.keys[start:end]) in table().get(kind, {})
@@ -104,10 +113,24 @@ class Words:
         found = self.match("count", at)
         return (found[0], int(found[1])) if found else None
 
-    def has_context(self, kind: str) -> bool:
-        """Whether any single word of this kind stands in the text."""
-        forms = table().get(kind, {})
+    @cached_property
+    def clause_ends(self) -> list[int]:
+        """For each token the next one, itself perhaps, that ends a clause: a comma or full stop."""
+        ends = [len(self.tokens)]
+        for at in range(len(self.tokens) - 1, -1, -1):
+            token = self.tokens[at]
+            stops = token.shape == "comma" or token.key in _STOPS
+            ends.append(at if stops else ends[-1])
+        return ends[:0:-1]
+
+    @cached_property
+    def is_french(self) -> bool:
+        """Whether a small French word stands in the text, so that "hier" is yesterday."""
+        forms = table()["french"]
         return any((key,) in forms for key in self.keys)
+
+
+_STOPS = frozenset(".?!;:。？！；")
 
 
 @lru_cache(maxsize=1)
