@@ -106,3 +106,4 @@ class PlaceMention:
     notes: tuple[str, ...] = ()
     problem: str = ""
     hint: str = ""
+    own: bool = False  # a place that the person named

@@ -76,12 +76,10 @@ class Atlas:
         where the photos are. PlaceNotFound for "home" if the person has named no such place."""
         if own := personal.place_called(name, self.named):
             return [own.area()]
-        visited = self.visited or Visited.at(near_points)
-        found = self._open().found(name, visited)
-        if not found and (what := personal.kind_of(name)):
+        if what := personal.kind_of(name):  # there are towns named Home; nobody means them
             problem, hint = personal.missing(what)
             raise PlaceNotFound(problem, hint=hint)
-        return found
+        return self._open().found(name, self.visited or Visited.at(near_points))
 
     def suggest(self, name: str, *, limit: int = 3) -> list[str]:
         """Names spelt nearly like it: the person's own, then those of known places."""

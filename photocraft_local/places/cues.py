@@ -45,6 +45,7 @@ class Cues:
     german: bool
     num_words: int
     visited: bool  # photos of the library lie there
+    company: bool  # after "and" or "with", as persons are
 
 
 @lru_cache(maxsize=1)
@@ -80,6 +81,7 @@ def cues_of(
         german=any(word.key in classes["german"] for word in words),
         num_words=len(window),
         visited=visited,
+        company=at > 0 and keys[0] in classes["company"],
     )
 
 

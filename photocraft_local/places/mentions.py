@@ -39,11 +39,13 @@ _MOST_ASKED = 5  # of the areas of a name, where photos could be: the ranking pu
 _WHOLE = ("country", "continent")
 _WIDE = (*_WHOLE, "region", "county")
 _COUNTRY_WEIGHT, _REGION_WEIGHT = 1_000_000, 200_000  # known to more people than live there
+_THE_US = re.compile(r"(?i)\b(?:in|from|across|around|through|to|visiting|outside) the $")
 _SIDES = {
     "nordost": "northeast", "nordwest": "northwest", "südost": "southeast", "südwest": "southwest",
     "nord": "north", "süd": "south", "ost": "east", "west": "west",
 }  # fmt: skip
 _COMPOUND = re.compile(rf"(?i)(?P<side>{'|'.join(_SIDES)})(?P<name>[^\W\d_]{{4,}})$")
+_LIST_JOINT = re.compile(r"(?i),? (?:and|or|und|oder|et|ou|y|o) |, | ?& ?")
 _PLACE_BEFORE = re.compile(r"(?:在|于|於|到|去|从|從|来自|來自|で|に|から|の)$")
 
 
@@ -53,6 +55,7 @@ def find(text: str, lookup: Lookup, visits: Visits = lambda area: 0) -> list[Pla
     words = [Word(m.start(), m.end(), m[0], fold(m[0])) for m in _WORD.finditer(text)]
     trusted = _case_means_something(words)
     mentions: list[PlaceMention] = []
+    doubtful: list[PlaceMention] = []
     at = 0
     while at < len(words):
         if _EAST_ASIAN.match(words[at].text):
@@ -67,8 +70,34 @@ def find(text: str, lookup: Lookup, visits: Visits = lambda area: 0) -> list[Pla
         else:
             size = 1
             mentions.extend(_with_side(words[at], lookup))
+            doubtful.extend(_listed_name(words[at], trusted, lookup))
         at += size
-    return mentions
+    return _with_listed(text, mentions, doubtful)
+
+
+def _listed_name(word: Word, trusted: bool, lookup: Lookup) -> Iterator[PlaceMention]:
+    """A country or city that is also a given name: it counts beside another of its kind."""
+    classes = word_classes()
+    kinds = (("country", classes["cued"]), ("city", classes["given"]))
+    kind = next((kind for kind, keys in kinds if word.key in keys), "")
+    if trusted and word.text[0].isupper() and kind:
+        areas = tuple(area for area, main in lookup(word.text) if main and area.kind == kind)
+        if areas:
+            yield PlaceMention(word.start, word.end, word.text, areas)
+
+
+def _with_listed(
+    text: str, mentions: list[PlaceMention], doubtful: list[PlaceMention]
+) -> list[PlaceMention]:
+    """ "Georgia and Armenia" are two countries, "Georgia and Victoria" are not."""
+    for one in doubtful:
+        for other in mentions:
+            first, last = sorted((one, other), key=lambda mention: mention.start)
+            joint = _LIST_JOINT.fullmatch(text[first.end : last.start])
+            if joint and other.areas and other.areas[0].kind == one.areas[0].kind:
+                mentions.append(one)
+                break
+    return sorted(mentions, key=lambda mention: mention.start)
 
 
 def _with_side(word: Word, lookup: Lookup) -> Iterator[PlaceMention]:
@@ -115,6 +144,8 @@ def _named(
     key = " ".join(word.key for word in window)
     name = text[window[0].start : window[-1].end]
     code = trusted and name.isupper() and name in _CODES
+    if name == "us" and _THE_US.search(text[: window[0].start]):
+        return lookup(name)
     if (key in classes["never"] and not code) or window[0].key in classes["edge"]:
         return []
     if window[-1].key in classes["edge"] | classes["end"] or len(key) < 2:
@@ -139,6 +170,10 @@ def _accepted(key: str, named: list[Named], cues: Cues) -> bool:
     if key in classes["capital"]:
         if not cues.capital:
             return here or (cues.visited and key not in classes["thing"])
+        if cues.visited and key not in classes["thing"]:
+            return True
+        if key in classes["given"] and cues.company and not cues.before:
+            return False
         return cues.before or cues.after or cues.whole or cues.listed or not cues.first
     if cues.visited and _known_by_visits(key, named, cues):
         return True

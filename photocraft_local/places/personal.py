@@ -59,7 +59,7 @@ def _said(text: str, what: str, named: Sequence[NamedPlace]) -> Iterator[PlaceMe
         group = next(name for name, value in match.groupdict().items() if value)
         start, end = match.span(group)
         if place:
-            yield PlaceMention(start, end, place.name, (place.area(),))
+            yield PlaceMention(start, end, place.name, (place.area(),), own=True)
         else:
             problem, hint = missing(what)
             yield PlaceMention(start, end, text[start:end], (), problem=problem, hint=hint)
@@ -67,13 +67,16 @@ def _said(text: str, what: str, named: Sequence[NamedPlace]) -> Iterator[PlaceMe
 
 def _of_place(text: str, plain: str, place: NamedPlace) -> Iterator[PlaceMention]:
     pattern, several = _pattern(place.name)
+    found = words.ARTICLES.match(_plain(place.name))
+    article = found[0].strip() if found else ""
     for match in pattern.finditer(plain):
         start, end = match.span()
         owned = match["owner"] is not None
         cue = words.CUE.search(text[max(0, start - 40) : start])
         whole = not text[:start].strip() and not text[end:].strip(" ?!.")
-        if several or owned or cue or whole or words.BESIDE.match(text[end:]):
-            yield PlaceMention(start, end, place.name, (place.area(),))
+        said = article and plain[:start].endswith(f"{article} ")
+        if several or owned or said or cue or whole or words.BESIDE.match(text[end:]):
+            yield PlaceMention(start, end, place.name, (place.area(),), own=True)
 
 
 def _pattern(name: str) -> tuple[re.Pattern[str], bool]:

@@ -10,7 +10,7 @@ import re
 
 _CUE = (
     r"\b(?:at|in|from|near|to|around|of|by|outside|visiting|back|leaving|bei|zu|zum|zur|von|vom|im|nach"
-    r"|nahe|chez|à|au|dans|depuis|près de|en|de|del|desde|cerca de)\s+"
+    r"|not|nor|except|without|nahe|chez|à|au|dans|depuis|près de|en|de|del|desde|cerca de)\s+"
 )
 CUE = re.compile(
     rf"(?i)(?:{_CUE}(?:(?:the|my|our|der|dem|den|die|das|meine[rnm]?|unsere[rnm]?|la|le|l['’]|el|mi|mon"

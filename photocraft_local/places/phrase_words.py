@@ -58,6 +58,8 @@ WITHIN = _before(
     r"|im (?:umkreis|radius) von|à moins de|à|dans un rayon de|au plus à"
     r"|a menos de|en un radio de|a)\s+)"
     rf"{_ABOUT}{_NUMBER}\s?{_UNIT}\s*(?:radius\s+|away\s+|autour\s+|alrededor\s+|rund\s+)?{_OF}?{ARTICLE}"
+    r"|(?<![\w.])(?P<bare>\d+(?:[.,]\d+)?)\s?(?P<bare_unit>km|miles?|kilom[eè]t(?:re|er)s?|kilómetros?|m)"
+    rf"\s+(?:away\s+|rund\s+|autour\s+|alrededor\s+)?(?:from|around|of|um|von|de|d['’]|del)\s*{ARTICLE}"
 )
 BEYOND = _before(
     r"(?:\b(?:more than|over|at least|further than|farther than|mehr als|weiter als|mindestens"
@@ -75,6 +77,7 @@ NEAR = _before(
     r"|non loin d[eu]|à côté d[eu]|cerca del?|alrededor del?|en los alrededores del?|junto al?"
     r"|al lado del?|no lejos del?)(?:['’]|\b)\s*" + ARTICLE + r"|(?:靠近|临近|离)"
 )
+AT_ONES = re.compile(r"(?i)bei\b|chez\b")  # near a town, but in one's own place
 JUST_OUTSIDE = _before(r"\b(?:just|right|shortly|kurz|juste)\s+outside(?: of)?\s+" + ARTICLE)
 NEAR_BEHIND = _behind(
     r"^(?:附近|旁边|周边|周围|不远)|^ (?:metropolitan |greater )?area\b|^ (?:and )?surroundings\b"
@@ -101,8 +104,8 @@ DIRECTION = _before(
     rf"(?P<side>\b(?:{_LATIN}))(?:ern|lich)?\s+(?:of|from|von|vom|d[eu]|del)(?:['’]|\b)\s*{ARTICLE}"
 )
 PART = _before(
-    rf"(?:\b(?:in |of |from )?the|\bim|\baus dem|\b(?:dans |depuis )?le|\b(?:dans )?l['’]"
-    rf"|\b(?:en |del? )?el)\s*(?P<side>(?:{_LATIN}))(?:ern (?:part|half))?\s+"
+    rf"(?:\b(?<!to )(?:in |of |from )?the|\bim|\baus dem|\b(?:dans |depuis )?le|\b(?:dans )?l['’]"
+    rf"|\b(?:en |del? )?el)\s*(?P<side>(?:{_LATIN}))(?:en|ern (?:part|half))?\s+"
     rf"(?:of|von|vom|d[eu]|del)(?:['’]|\b)\s*{ARTICLE}"
     rf"|\b(?:the )?(?P<side2>{_LATIN})(?:ern)\s+|\b(?P<side3>nörd|süd|öst|west)lichen?\s+"
 )
@@ -121,7 +124,7 @@ BETWEEN_BEHIND = _behind(r"^之间|^(?:的)?路上|^途中|^中间")
 # --- not, or
 
 _ONES = (
-    rf"(?:(?:the|those|any|all|die|les|las)\s+)?(?:(?:ones?|{_PHOTO})\s+)?"
+    rf"(?:(?:the|those|any|all|die|denen|jenen|celles|ceux|les|las)\s+)?(?:(?:ones?|{_PHOTO})\s+)?"
     r"(?:(?:that|which)\s+(?:are|were)\s+)?"
 )
 NOT = _before(
@@ -131,9 +134,9 @@ NOT = _before(
     r"|nicht|weder|noch|außer(?:halb)?(?: von)?|ausgenommen|ohne|nie"
     r"|pas|sauf|hors|ni|excepté|jamais|en dehors|à l['’]exception|hormis"
     r"|no|ni|salvo|excepto|menos|fuera|nunca)"
-    rf"\s+{_ONES}|(?:除了|不在|不是在|没在|除)"
+    rf"\s+{_ONES}|(?:除了|除|不是|不|没)"
 )
-NOT_BEHIND = _behind(r"^(?:以外|之外)")
+NOT_BEHIND = _behind(r"^(?:以外|之外)的?")
 EXCEPT_BEHIND = _behind(r"^(?:以外|之外)?的?")
 OR = re.compile(r"(?i)^[ ,]*(?:or|nor|noch|oder|ou|ni|o|u)\s+$|^[,，]?(?:或者?|还是)$")
 AND = re.compile(r"(?i)^[ ,]*(?:and|und|et|y|e|&|\+|/|as well as|sowie)\s+$|^(?:和|与|及|跟|、)$")
@@ -146,7 +149,7 @@ OWNED = re.compile(r"(?i)^['’]s?(?: [\w-]+){0,4} $|^的(?:\w{1,6})?$")  # "Tus
 # --- small words that belong to the mention
 
 LEAD = _before(
-    r"(?:\b(?:in|on|at|from|during|for|of|over|around|throughout|within|into|to|by|inside|through"
+    r"(?:\b(?:in|on|at|bei|chez|from|during|for|of|over|around|throughout|within|into|to|by|inside|through"
     r"|across|all over|back|taken|shot|made|captured|photographed|snapped|visiting|leaving|while in"
     r"|towards?|the (?:whole|entire) of|all of|city of|town of|old town of|downtown|central"
     r"|aus|im|am|vom|von|nach|der|dem|den|die|des|zu|zum|zur|durch|en|à|au|aux|de|du|d['’]"

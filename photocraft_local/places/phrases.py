@@ -161,12 +161,13 @@ class _Reader:
             found = pattern.search(text, self.left, start)
             after = rest.match(behind)
             if match := found or after:
-                km = max(0.01, words.kilometres(match["number"], match["unit"]))
+                km = max(0.01, words.kilometres(*_length_in(match)))
                 start = found.start() if found else self._near_word(start)
                 return _How(start, end + _length(after), "within", km, negated=beyond)
         if found := words.JUST_OUTSIDE.search(text, self.left, start):
             return _How(found.start(), end, "near")
-        if found := words.NEAR.search(text, self.left, start):
+        found = words.NEAR.search(text, self.left, start)
+        if found and not (mention.own and words.AT_ONES.match(found[0])):
             after = words.NEAR_BEHIND.match(behind) if found[0][-1:] > "\u3000" else None
             return _How(found.start(), end + _length(after), "near")
         if after := words.NEAR_BEHIND.match(behind):
@@ -237,6 +238,14 @@ class _Reader:
         while start < end and self.text[start].isspace():
             start += 1
         return PlacePhrase(start, end, self.text[start:end], spots, negated)
+
+
+def _length_in(match: re.Match[str]) -> tuple[str, str]:
+    """Number and unit as they were written."""
+    groups = match.groupdict()
+    if groups["number"]:
+        return groups["number"], groups["unit"]
+    return groups["bare"], groups["bare_unit"]
 
 
 def _length(match: re.Match[str] | None) -> int:
