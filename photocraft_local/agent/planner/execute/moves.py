@@ -27,11 +27,13 @@ from photocraft_local.agent.planner.execute.steps import (
 )
 from photocraft_local.agent.planner.execute.wording import in_words
 from photocraft_local.agent.planner.plan import Plan, Wanted
+from photocraft_local.memory.text import shortened
 from photocraft_local.records import ToolCall
 
 MAX_RECHECKED = 100  # photos whose metadata is read once more; submit_answer checks all of them
 _CHUNK = 50  # photos of one get_metadata call
 _MOST_DROPPED = 1000  # that one call can name
+_LONGEST_TEXT, _LONGEST_WORDS, _MOST_WORDS = 4000, 500, 64  # that submit_answer takes
 _SUBMITS = 3  # attempts, each without the photos that the one before was refused for
 
 
@@ -45,13 +47,15 @@ def moves(plan: Plan) -> Moves:
         found, facts = yield from _answered(plan, report)
         yield from _submitted(plan, report, found, facts)
         raise GiveUp("the answer was refused again and again")
+    except NothingFound as reason:
+        yield nothing(plan, str(reason), known=True)
     except GiveUp as reason:
         yield nothing(plan, str(reason))
 
 
-def nothing(plan: Plan, reason: str) -> Move:
-    """The honest empty answer."""
-    text = none(plan.ask, reason)
+def nothing(plan: Plan, reason: str, *, known: bool = False) -> Move:
+    """The honest empty answer; ``known``: there is none, rather than that it cannot be said."""
+    text = none(plan.ask, reason, known=known)
     return Move(text, _submission(plan, photos=[], evidence=[], text=text))
 
 
@@ -147,7 +151,8 @@ def _claims(report: Report) -> list[dict[str, Any]]:
 
 def _submission(plan: Plan, **arguments: Any) -> ToolCall:
     """``not_used`` names the words without effect, so that the person is told."""
-    words = [str(part) for part in (*plan.blocked, *plan.unused)]
+    words = [shortened(str(part), _LONGEST_WORDS) for part in (*plan.blocked, *plan.unused)]
     if words:
-        arguments["not_used"] = words
+        arguments["not_used"] = words[:_MOST_WORDS]
+    arguments["text"] = shortened(arguments["text"], _LONGEST_TEXT)
     return ToolCall("submit_answer", arguments)
