@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.places.distance import haversine_km, unit_vectors
-from photocraft_local.records import Json
+from photocraft_local.records import Json, address
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import degrees, kilometres, photo_row, safe_text
 from photocraft_local.tools.photos import photos_by_uid
@@ -34,7 +34,7 @@ def summary(context: ToolContext, selection: Selection) -> dict[str, Json]:
         "located": int(catalog.columns.located[rows].sum()),
         "num_days": len(np.unique(catalog.columns.times[dated] // _DAY)),
         "num_events": _distinct(unit_keys(catalog, "event")[rows]),
-        "num_trips": len(np.intersect1d(unit_keys(catalog, "trip")[rows], journey_keys(catalog))),
+        **_trips(catalog, rows),
         **_places(catalog, rows),
         **_words(catalog, rows, "camera"),
     }
@@ -67,6 +67,35 @@ def apart(one: Selection, other: Selection) -> dict[str, Json]:
 
 def _distinct(keys: NDArray[np.int64]) -> int:
     return len(np.unique(keys[keys != NONE]))
+
+
+def _trips(catalog: Catalog, rows: NDArray[np.intp]) -> dict[str, Json]:
+    """The journeys from home that the photos are of, each with its span and place."""
+    keys = unit_keys(catalog, "trip")[rows]
+    journeys = np.intersect1d(keys, journey_keys(catalog))
+    listed = []
+    for journey in journeys[:MOST_LISTED].tolist():
+        own = rows[keys == journey]
+        times = catalog.columns.times[own[[0, -1]]].astype("datetime64[s]")
+        listed.append(
+            {
+                "start": str(times[0]),
+                "end": str(times[1]),
+                "place": _whereabouts(catalog, own),
+                "photos": len(own),
+            }
+        )
+    return {"num_trips": len(journeys), "trips": listed}
+
+
+def _whereabouts(catalog: Catalog, rows: NDArray[np.intp]) -> str:
+    """The town if there is but one, else the country most photographed; ``-`` if unknown."""
+    places = _places(catalog, rows)
+    if not places["places"]:
+        return "-"
+    most = places["places"][0]
+    names = [most["city"] if places["num_cities"] == 1 else "", most["country"] or most["region"]]
+    return address(*names) or "-"
 
 
 def _places(catalog: Catalog, rows: NDArray[np.intp]) -> dict[str, Json]:

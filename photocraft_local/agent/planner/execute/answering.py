@@ -24,6 +24,7 @@ from photocraft_local.tools.format import counted
 Facts = Mapping[str, Any]  # the data of filter_photos with facts, or how two sets are apart
 
 _MOST_DAYS = 6
+_MOST_TRIPS = 12
 _SINGULAR = {"cities": "city", "countries": "country"}
 
 
@@ -31,11 +32,14 @@ def needs_facts(ask: Ask) -> bool:
     return ask.kind in _ANSWERS and ask.kind != "distance" and _unit(ask) != "photos"
 
 
-def none(ask: Ask, reason: str) -> str:
-    """The answer without a photo; ``reason`` says why there is none."""
+def none(ask: Ask, reason: str, *, known: bool) -> str:
+    """The answer without a photo: ``reason`` says why there is none or, unless ``known``, why
+    that cannot be said."""
     if ask.kind == "count":
-        return f"0 {_unit(ask) if _unit(ask) == 'photos' else f'{_unit(ask)}, no photo'}: {reason}."
-    return f"{'No' if ask.kind == 'exists' else 'No photo'}: {reason}."
+        return f"{f'0 {_unit(ask)}' if known else 'The number is not known'}: {reason}."
+    if ask.kind == "exists":
+        return f"{'No' if known else 'That is not known'}: {reason}."
+    return f"No photo: {reason}."
 
 
 def answer_text(plan: Plan, count: int, facts: Facts, notes: Sequence[str]) -> str:
@@ -67,9 +71,22 @@ def _counted(ask: Ask, count: int, facts: Facts) -> str:
         more = _places(sums, "city" if unit == "cities" else "country")
     elif unit == "cameras":
         more = _cameras(ask, count, facts)
+    elif unit == "trips":
+        more = _trips(sums)
     elif sums["dated"]:
         more = _span(ask, count, facts)
     return f"{said}: {more}" if more else said
+
+
+def _trips(sums: Facts) -> str:
+    """``Covilhã, Portugal (on 22 January 2022); Japan (from 2 to 6 April 2022)``."""
+    rows = sums["trips"]
+    named = []
+    for row in rows[:_MOST_TRIPS]:
+        first, last = (date.fromisoformat(row[end][:10]) for end in ("start", "end"))
+        named.append(f"{row['place']} ({days_text(first, last)})")
+    left = sums["num_trips"] - len(named)
+    return "; ".join(named) + (f"; {left} more" if left else "")
 
 
 def _when(ask: Ask, count: int, facts: Facts) -> str:

@@ -91,8 +91,9 @@ class Finder:
 
     # -- other sets ------------------------------------------------------------------------
 
-    def _prefix(self) -> str:
-        return f"s{next(self._numbers)}_"
+    def _prefix(self, role: str) -> str:
+        """Sets of one part of the plan are named alike: ``anchor_1_looks``."""
+        return f"{role}_{next(self._numbers)}_"
 
     def _related(self, relation: Relation, report: Report, base: Found, name: str) -> Finding:
         """First what it leans on, as a set of its own, then the photos that stand so to it."""
@@ -119,7 +120,7 @@ class Finder:
         if anchor.like and anchor == Wanted(like=anchor.like):
             return {"photos": [*anchor.like]}
         try:
-            found = yield from self.find(anchor, aside, Found(), self._prefix())
+            found = yield from self.find(anchor, aside, Found(), self._prefix("anchor"))
         except NothingFound as reason:
             known = in_words(anchor) or relation.words or relation.kind
             raise NothingFound(f"nothing is known of '{known}': {reason}") from reason
@@ -132,7 +133,7 @@ class Finder:
         for part in parts:
             aside = Report()
             try:
-                found = yield from self.find(part, aside, base, self._prefix())
+                found = yield from self.find(part, aside, base, self._prefix("part"))
             except NothingFound as reason:
                 empty.append(f"{in_words(part)}: {reason}")
                 continue
@@ -154,12 +155,12 @@ class Finder:
         """What is left without ``part``; if no photo is in it, that is said."""
         words = in_words(part)
         try:
-            out = yield from self.find(part, Report(), base, self._prefix())
+            out = yield from self.find(part, Report(), base, self._prefix("out"))
         except NothingFound:
             report.notes.append(f"none had to be left out as '{words}'")
             return base
         if not base.name:
-            base = yield from self._filtered((), report, base, self._prefix())
+            base = yield from self._filtered((), report, base, self._prefix("all"))
         left = yield from _combined(
             "minus", [base.name, out.name], name, f"Leave out those that are '{words}'."
         )
@@ -224,7 +225,7 @@ class Finder:
     def _picked(
         self, wanted: Wanted, pick: Pick, report: Report, base: Found, prefix: str
     ) -> Finding:
-        name, words = f"{prefix}picked", pick.words or picked(wanted)
+        name, words = f"{prefix}picked", picked(pick)
         if pick.by == "best":
             return (yield from self._best(wanted, pick, base, name, words))
         place: dict[str, Json] = {"of_place": pick.place} if pick.place else {}

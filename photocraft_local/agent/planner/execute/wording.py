@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
-from photocraft_local.agent.planner.plan import Relation, Wanted
+from photocraft_local.agent.planner.plan import Pick, Relation, Wanted
 
 _MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September"]
 _MONTHS += ["October", "November", "December"]
@@ -20,7 +20,7 @@ def in_words(wanted: Wanted) -> str:
     parts += [f"looks like {', '.join(wanted.like)}"] if wanted.like else []
     parts += [f"does not look like '{look}'" for look in wanted.not_looks]
     parts += [f"but not ({in_words(part)})" for part in wanted.but_not]
-    parts += [wanted.pick.words or picked(wanted)] if wanted.pick else []
+    parts += [picked(wanted.pick)] if wanted.pick else []
     return "; ".join(parts)
 
 
@@ -33,12 +33,13 @@ def related(relation: Relation) -> str:
     return f"{negation}{relation.words or relation.kind}{anchor}{apart}"
 
 
-def picked(wanted: Wanted) -> str:
-    pick = wanted.pick
-    if pick is None:
-        return ""
-    place = f" {'to' if pick.by == 'nearest' else 'from'} {pick.place}" if pick.place else ""
-    return f"the {pick.by} {pick.count}{place}" if pick.count > 1 else f"the {pick.by}{place}"
+def picked(pick: Pick) -> str:
+    """E.g. ``the last two``, ``three nearest to Times Square``."""
+    number = f" {pick.count}" if pick.count > 1 else ""
+    words = pick.words or f"the {pick.by}{number}"
+    if not pick.place or pick.place in words:
+        return words
+    return f"{words} {'to' if pick.by == 'nearest' else 'from'} {pick.place}"
 
 
 def listed(words: Sequence[str], most: int = 8) -> str:
