@@ -16,8 +16,7 @@ from photocraft_local.storage.lock import WriteLock
 
 Photocraft = Any  # conftest.py's Run
 
-CORE = ("numpy", "pillow", "simplejpeg", "pi-heif", "rawpy", "tzfpy", "tzdata")
-CORE += ("python-dateutil", "six")  # six is what python-dateutil needs
+CORE = ("numpy", "pillow", "simplejpeg", "pi-heif", "rawpy", "tzfpy", "tzdata", "python-dateutil")
 
 
 @pytest.fixture(scope="module")
