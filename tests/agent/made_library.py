@@ -91,7 +91,7 @@ class World:
         }
 
     def registry(self, **parts: Any) -> Registry:
-        return Registry(standard_tools(), cast(Any, ToolContext)(**self._context, **parts))
+        return Registry(standard_tools(), cast(Any, ToolContext)(**self._context | parts))
 
     def carry_out(self, plan: Plan, **parts: Any) -> Told:
         """Runs the plan to its accepted answer."""
