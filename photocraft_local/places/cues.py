@@ -34,6 +34,7 @@ class Cues:
     capital: bool
     first: bool  # begins a sentence
     before: bool  # after "in", "near" …
+    of: bool  # and that word is "von", as before things
     article: bool  # … and "the", which no town takes
     weak: bool  # after "of", "and" …
     after: bool  # before "trip", a time …
@@ -64,12 +65,14 @@ def cues_of(
     keys = [word.key for word in words[max(0, at - 1) : end + 1]]
     behind = text[window[-1].end :].lstrip(" ,")
     following = words[end].key if end < len(words) else ""
+    nearby = {word.key for word in words[end : end + 2]}
     dated = _time_beside(text, window)
     before = _stands_before(text, words, at)
     return Cues(
         capital=trusted and _capitalised(window),
         first=bool(_SENTENCE.search(text[: window[0].start])),
         before=before is not None,
+        of=at > 0 and keys[0] == "von",
         article=bool(before),
         weak=at > 0 and keys[0] in classes["weak"],
         after=following in classes["after"] or dated == "behind",
@@ -77,7 +80,8 @@ def cues_of(
         alone=not behind[:1].isalpha() or following in classes["small"],
         whole=len(window) == len(words),
         listed=_listed(text, words, end),
-        other=behind[:1].isalpha() and following in classes["notafter"],
+        other=behind[:1].isalpha()
+        and (following in classes["notafter"] or bool(nearby & classes["breed"])),
         german=any(word.key in classes["german"] for word in words),
         num_words=len(window),
         visited=visited,

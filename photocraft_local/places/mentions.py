@@ -166,7 +166,8 @@ def _accepted(key: str, named: list[Named], cues: Cues) -> bool:
     if key in classes["cued"]:
         if not cues.capital:
             return here
-        return cues.before or (cues.after and not cues.first) or (cues.visited and cues.whole)
+        said = cues.before and not cues.of
+        return said or (cues.after and not cues.first) or (cues.visited and cues.whole)
     if key in classes["capital"]:
         if not cues.capital:
             return here or (cues.visited and key not in classes["thing"])
@@ -229,11 +230,17 @@ def _in_east_asian(word: Word, lookup: Lookup) -> list[PlaceMention]:
     """Names inside a run without spaces: two letters and more, known to many people."""
     mentions: list[PlaceMention] = []
     run, at = word.text, 0
+    classes = word_classes()
     while at < len(run) - 1:
         for size in range(min(_MAX_LETTERS, len(run) - at), 1, -1):
             name = run[at : at + size]
-            named = [] if fold(name) in word_classes()["never"] else lookup(name)
-            needed = _LOWER if _PLACE_BEFORE.search(run[:at]) else _CAPITAL
+            key = fold(name)
+            if key in classes["never"]:  # "向日葵" is a flower, and "向日" in it no town
+                at += size
+                break
+            said = _PLACE_BEFORE.search(run[:at])
+            named = [] if key in classes["cued"] and not said else lookup(name)
+            needed = _LOWER if said else _CAPITAL
             if named and max(area.population for area, _ in named) >= needed:
                 start = word.start + at
                 areas = tuple(area for area, _ in named)

@@ -69,13 +69,19 @@ def _of_place(text: str, plain: str, place: NamedPlace) -> Iterator[PlaceMention
     pattern, several = _pattern(place.name)
     found = words.ARTICLES.match(_plain(place.name))
     article = found[0].strip() if found else ""
+    possessive = re.search(r"['’]s?$", place.name) is not None
     for match in pattern.finditer(plain):
         start, end = match.span()
         owned = match["owner"] is not None
         cue = words.CUE.search(text[max(0, start - 40) : start])
         whole = not text[:start].strip() and not text[end:].strip(" ?!.")
         said = article and plain[:start].endswith(f"{article} ")
-        if several or owned or said or cue or whole or words.BESIDE.match(text[end:]):
+        if possessive and not owned:
+            continue  # "photos of grandma" shows her; "at grandma's" is where she lives
+        if kind_of(place.name) and words.OTHER_HOME.match(text[end:]):
+            continue
+        beside = words.BESIDE.match(text[end:]) and words.BEGINS.search(text[:start])
+        if several or owned or said or cue or whole or beside:
             yield PlaceMention(start, end, place.name, (place.area(),), own=True)
 
 

@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import re
 
-_CUE = (
-    r"\b(?:at|in|from|near|to|around|of|by|outside|visiting|back|leaving|bei|zu|zum|zur|von|vom|im|nach"
-    r"|not|nor|except|without|nahe|chez|à|au|dans|depuis|près de|en|de|del|desde|cerca de)\s+"
+_AT = (
+    r"\b(?:at|in|from|near|to|around|by|outside|visiting|back|leaving|bei|zu|zum|zur|im|nach"
+    r"|not|nor|except|without|nahe|chez|à|au|dans|depuis|près de|en|desde|cerca de)\s+"
 )
+_MINE = (
+    r"(?:(?:the|my|our|der|dem|den|die|das|meine[rnm]?|unsere[rnm]?|la|le|l['’]|el|mi|mon|ma|notre"
+    r"|nuestr[ao])\s*)?"
+)
+# "photos of grandma" shows her; "5 km of grandma" and "north of grandma" are places.
 CUE = re.compile(
-    rf"(?i)(?:{_CUE}(?:(?:the|my|our|der|dem|den|die|das|meine[rnm]?|unsere[rnm]?|la|le|l['’]|el|mi|mon"
-    r"|ma|notre|nuestr[ao])\s*)?|[在从到离去回])$"
+    rf"(?i)(?:{_AT}{_MINE}|\b(?:km|kilomet\w+|miles?|m|met(?:er|re)s?|north|south|east|west|outside"
+    rf"|nördlich|südlich|östlich|westlich)\s+(?:of|von|d[eu]|del|from)\s+{_MINE}|[在从到离去回])$"
 )
 BESIDE = re.compile(
     r"(?i)^[ ,]+(?:(?:in|from|during|im|en)\s+)?(?:\d{4}\b|photos?\b|pics?\b|pictures?\b|fotos?\b)"
 )
+BEGINS = re.compile(r"(?i)(?:^|[,;.]|\b(?:photos?|pics?|pictures?|fotos?|bilder))\s*$")
+_OTHER = (
+    r"\s+(?:run|office|page|plate|game|team|made|cooked|town|depot|screen|theat|of\b|in\b|bench|table"
+    r"|shop|out\b)"
+)
+OTHER_HOME = re.compile(rf"(?i){_OTHER}|-\w")  # "home run" is no place, nor is "work bench"
 HOUSE = r"(?:\s+(?:house|place|home|flat|apartment|haus|wohnung))?"
 ARTICLES = re.compile(r"(?i)^(?:the|my|our|der|die|das|mein|meine|la|le|les|el|los|ma|mon|mi)\s+")
 
 HOME = re.compile(
-    rf"(?i){_CUE}(?P<name>(?:(?:my|our)\s+(?:own\s+)?)?home|(?:my|our)\s+(?:place|house|flat|apartment))\b"
-    r"(?!\s+(?:run|office|page|plate|game|team|made|cooked|town|depot|screen|theat|of|in)|-)"
+    rf"(?i)(?:{_AT}|\bof\s+)(?P<name>(?:(?:my|our)\s+(?:own\s+)?)?home|(?:my|our)\s+(?:place|house|flat|apartment))\b"
+    rf"(?!{_OTHER}|-)"
     r"|\b(?P<zuhause>zu ?hause|daheim|nach hause|bei (?:mir|uns)(?: zu hause| daheim)?)\b"
     r"|\b(?P<maison>à la maison|chez (?:moi|nous))\b"
     r"|\ben (?P<casa>(?:mi |nuestra )?casa)\b(?!\s+de\b)"
@@ -32,7 +43,7 @@ HOME = re.compile(
 )
 WORK = re.compile(
     r"(?i)\b(?:at|from|near|around|of)\s+(?P<name>(?:my\s+)?work(?:place)?|(?:the|my|our)\s+office)\b"
-    r"(?!\s*(?:bench|table|shop|out)|-)|\bin\s+(?P<office>(?:my|our)\s+office)\b"
+    rf"(?!{_OTHER}|-)|\bin\s+(?P<office>(?:my|our)\s+office)\b"
     r"|\b(?P<arbeit>bei der arbeit|auf (?:der )?arbeit|im büro|in der firma)\b"
     r"|\b(?P<travail>au (?:travail|bureau|boulot))\b"
     r"|\ben (?P<trabajo>el trabajo|(?:la|mi) oficina)\b"
