@@ -18,6 +18,7 @@ from understand_text import plan_line
 from photocraft_local.agent.planner.plan import MAX_CHAIN, Plan, Wanted
 from photocraft_local.agent.planner.understand import understand
 from photocraft_local.agent.planner.understand.form import LONGEST
+from photocraft_local.agent.planner.understand.spelling import spelt
 from photocraft_local.errors import QuestionNotUnderstood, TimeWordsError
 from photocraft_local.places.atlas import Atlas
 from photocraft_local.places.gazetteer import Gazetteer
@@ -208,3 +209,24 @@ def test_a_language_that_is_not_supported_is_refused_by_name(question: str, plac
     with pytest.raises(QuestionNotUnderstood, match="language") as caught:
         asked(question, places)
     assert "English, German, French, Spanish" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("beach wihtout people", "beach without people"),
+        ("phtos of cats from febuary 2022", "photos of cats from february 2022"),
+        ("pitcures w/o people in Lisbon", "pictures without people in Lisbon"),
+        ("fotos befor 2021", "fotos before 2021"),
+        ("teh bus form Porto", "the bus from Porto"),
+    ],
+)
+def test_slips_in_small_words_are_corrected_and_told(typed: str, meant: str, places: Atlas) -> None:
+    plan = asked(typed, places)
+    assert plan_line(plan) == plan_line(asked(meant, places))
+    assert plan.notes
+
+
+def test_words_that_are_right_are_not_corrected() -> None:
+    right = "photon excerpt string nicht sommer dezember knight winner camel sprint expect daring"
+    assert spelt(right) == (right, [])

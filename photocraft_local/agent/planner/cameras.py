@@ -58,7 +58,7 @@ _PATTERNS.append(
     )
 )
 _LONE = re.compile(rf"\b{_WITH} {_OWNED}{_CAMERA}{_ITSELF}\b", re.I)
-_JOINT = r"(?:,? (?:and|or|und|oder|et|ou|y|o) |, )"
+_JOINT = r"(?:,? (?:and|or|nor|und|oder|noch|et|ou|ni|y|o) |, )"
 _LEFT = re.compile(rf"\b{_ANY_CAMERA}{_JOINT}$", re.I)
 _RIGHT = re.compile(rf"^{_JOINT}(?:{_WITH} )?{_OWNED}{_ANY_CAMERA}{_ITSELF}\b", re.I)
 _WITH_MODEL = re.compile(rf"(?P<name>(?=.*\d)(?:{_ONE}|{_BARE}))", re.I)

@@ -54,6 +54,11 @@ class Draft:
         free = (at for at in range(start, end) if not self._taken[at])
         return next((at for at in free if not self.text[at].isspace()), end)
 
+    def last_free(self, start: int, end: int) -> int:
+        """Where the last unclaimed word of ``text[start:end]`` ends; ``start`` if none does."""
+        free = (at for at in range(end - 1, start - 1, -1) if not self._taken[at])
+        return next((at + 1 for at in free if not self.text[at].isspace()), start)
+
     def matches(
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> Iterator[re.Match[str]]:

@@ -77,17 +77,19 @@ def place_pieces(draft: Draft, places: Places) -> list[Piece]:
     pieces = []
     for phrase in find_places(draft.text, places):
         start = draft.first_free(phrase.start, phrase.end)
-        if start == phrase.end or not draft.is_free(start, phrase.end):
+        end = draft.last_free(start, phrase.end)
+        only_small = words.LEAD.fullmatch(draft.text[start:end] + " ")
+        if start >= end or only_small or not draft.is_free(start, end):
             continue
         at = draft.claim_before(start, words.CJK_NOT)
         negated = phrase.negated or at < start
-        said = draft.claim(start, phrase.end).strip()
+        said = draft.claim(start, end).strip()
         if phrase.problem:
             reason = "; ".join(part for part in (phrase.problem, phrase.hint) if part)
             draft.blocked.append(Unused(said, reason))
             continue
         spots = tuple(_spot(spot) for spot in phrase.spots)
-        pieces.append(Piece(at, phrase.end, PlaceCondition(said, spots, negated), phrase.notes))
+        pieces.append(Piece(at, end, PlaceCondition(said, spots, negated), phrase.notes))
     return pieces
 
 

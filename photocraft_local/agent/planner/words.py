@@ -22,13 +22,17 @@ ALL = _pattern(
 )
 FACTS = {
     _pattern(
-        r"\b(?:no|without)(?: an?| any)? (?:date|time|timestamp)s?\b"
+        r"\b(?:no|without|missing|lacking)(?: an?| any| the)? (?:date|time|timestamp)s?\b"
+        r"|\bundated\b|\bof (?:an )?unknown (?:date|time)\b"
         r"|\b(?:ohne datum|sans date|sin fecha)\b"
     ): "not has_time",
     _pattern(
         r"\b(?:no|without)(?: an?| any)?(?: known)? camera (?:information|info|name|data|model)\b"
+        r"|\b(?:have|has|with) no(?: known)? camera\b(?! \w+)|\bfrom an unknown camera\b"
     ): "not has_camera",
-    _pattern(r"\b(?:no|without)(?: an?| any)? (?:place|location|gps|position|coordinates)s?\b"
+    _pattern(r"\b(?:no|without|missing|lacking)(?: an?| any| the)? "
+             r"(?:place|location|gps|position|coordinates)s?\b"
+             r"|\bof (?:an )?unknown (?:place|location)\b"
              r"|\b(?:ohne ort|sans lieu|sin ubicación)\b"): "not has_gps",
     _pattern(r"\bwith(?: an?| the| known)? (?:date|timestamp)s?\b"): "has_time",
     _pattern(r"\bwith(?: an?| the| known)? (?:location|gps|coordinates)s?\b"): "has_gps",

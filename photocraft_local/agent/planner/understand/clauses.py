@@ -23,6 +23,7 @@ from photocraft_local.agent.planner.plan import Look, Wanted
 from photocraft_local.agent.planner.understand.looking import looks_in
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.sheet import Sheet
+from photocraft_local.timelang import find_times
 
 _PEOPLE = "people"
 _KINDS: list[type] = [TimeCondition, PlaceCondition, CameraCondition, FactCondition]
@@ -33,9 +34,24 @@ def simple(sheet: Sheet, start: int, end: int) -> Wanted:
     draft = sheet.draft
     nobody = bool(draft.claim_all(phrase_of("joints", "nobody"), start, end))
     unwanted = [*claim_unwanted(draft, start, end), *[_PEOPLE] * nobody]
+    times = {text: time for text in unwanted if (time := _time_in(sheet, text))}
+    unwanted = [text for text in unwanted if text not in times]
     chunks = [_chunk(sheet, *bounds) for bounds in _split(sheet, start, end)]
     joined = _joined([chunk for chunk in chunks if not chunk.is_empty])
-    return replace(joined, not_looks=tuple(dict.fromkeys((*unwanted, *joined.not_looks))))
+    return replace(
+        joined,
+        not_looks=tuple(dict.fromkeys((*unwanted, *joined.not_looks))),
+        conditions=(*joined.conditions, *times.values()),
+    )
+
+
+def _time_in(sheet: Sheet, text: str) -> TimeCondition | None:
+    """ "2022 without March": what must not be seen may be a time."""
+    said = f"in {text}"
+    whens = [
+        mention.when for mention in find_times(said, today=sheet.today) if mention.text == said
+    ]
+    return TimeCondition(f"not {said}", tuple(whens), negated=True) if whens else None
 
 
 def _split(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:

@@ -34,6 +34,18 @@ def unturn_excepted(sheet: Sheet) -> None:
                 sheet.pieces[index] = replace(piece, condition=replace(condition, negated=False))
 
 
+def turn_denied(sheet: Sheet) -> None:
+    """ "Japan but Tokyo", "photos that aren't from Italy": a NOT that stands farther off."""
+    for index, piece in enumerate(sheet.pieces):
+        condition: Any = piece.condition
+        if getattr(condition, "negated", True):
+            continue
+        at = sheet.draft.claim_before(piece.start, phrase_of("joints", "not_before"))
+        if at < piece.start:
+            condition = replace(condition, negated=True)
+            sheet.pieces[index] = replace(piece, start=at, condition=condition)
+
+
 def take_excepted(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
     """The stretches inside ``text[start:end]``."""
     taken = [(at, upto) for at, upto in sheet.excepts if start <= at and upto <= end]

@@ -5,20 +5,24 @@ Times beside an event come from the time language; trips, events and places from
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import cast
 
 from photocraft_local.agent.planner.plan import RelationKind
 from photocraft_local.agent.planner.understand.phrases import Phrase, phrase_of, phrases
 from photocraft_local.agent.planner.understand.sheet import Sheet
-from photocraft_local.timelang import AnchoredTime, When, find_anchored
+from photocraft_local.timelang import AnchoredTime, When, find_anchored, parse_when
+from photocraft_local.timelang.anchored_time import SIZES
 
 _CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
+_THESE = re.compile(r"(?:the|those|these|den|die|les|los|las)\b", re.IGNORECASE)
+_SIDES = ("before", "after", "around")
 _UNITS = ("day", "week", "weekend", "month", "year")
 
 
@@ -39,6 +43,7 @@ class Head:
     km: float | None = None
     hours: When | None = None
     apart: str = ""
+    is_choice: bool = False  # one or the other of this and the head before
     is_meanwhile: bool = False  # at the time itself, whatever its length
 
     @property
@@ -53,7 +58,8 @@ class Head:
 def find_heads(sheet: Sheet) -> list[Head]:
     """All heads, their words apart, in the text's order; their words are claimed."""
     heads: list[Head] = []
-    for head in (*_of_places_and_trips(sheet), *_of_times(sheet)):
+    tables = (_of_table(sheet, "heads"), _of_times(sheet), _of_table(sheet, "late_heads"))
+    for head in itertools.chain(*tables):
         if sheet.draft.is_free(head.start, head.end):
             sheet.draft.claim(head.start, head.end)
             if head.within:
@@ -61,9 +67,37 @@ def find_heads(sheet: Sheet) -> list[Head]:
             sheet.draft.claim(head.anchor_end, max(head.stop, head.anchor_end))
             sheet.draft.claim_before(head.anchor_start, phrase_of("joints", "came"))
             heads.append(head)
+    heads = [_part_of_day(sheet, head) for head in sorted(heads, key=lambda head: head.start)]
+    heads = _siblings(sheet, heads)
     for head in heads:
         claim_subject(sheet, head.anchor_start, head.anchor_end)
-    return _with_apart(sheet, sorted(heads, key=lambda head: head.start))
+    return _with_apart(sheet, heads)
+
+
+def _part_of_day(sheet: Sheet, head: Head) -> Head:
+    """ "the morning of | our last day in Florence"."""
+    found = sheet.draft.before(head.start, phrase_of("joints", "part"))
+    if not found or head.kind != "day" or head.hours:
+        return head
+    part = next(name for name, said in found.groupdict().items() if said)
+    sheet.draft.claim(found.start(), head.start)
+    return replace(head, start=found.start(), hours=parse_when(f"at {part}", today=date.min))
+
+
+def _siblings(sheet: Sheet, heads: list[Head]) -> list[Head]:
+    """ "after A and before B" lean on the same photos, "the day of A or the day of B" on either:
+    the first one's words end at the joint."""
+    for index, (left, right) in enumerate(itertools.pairwise(heads)):
+        if not left.anchor_start < right.start <= left.anchor_end:
+            continue
+        for key, either in (("and_before", False), ("or_before", True)):
+            found = sheet.draft.before(right.start, phrase_of("joints", key))
+            if found and found.start() > left.anchor_start:
+                sheet.draft.claim(found.start(), right.start)
+                heads[index] = replace(left, anchor_end=found.start(), stop=found.start())
+                both = right.kind in _SIDES and left.kind in _SIDES
+                heads[index + 1] = replace(right, is_choice=either or not both)
+    return heads
 
 
 def _with_apart(sheet: Sheet, heads: list[Head]) -> list[Head]:
@@ -80,7 +114,10 @@ def _with_apart(sheet: Sheet, heads: list[Head]) -> list[Head]:
 
 
 def _of_times(sheet: Sheet) -> Iterator[Head]:
-    for time in find_anchored(sheet.draft.text):
+    text = sheet.draft.text
+    for time in find_anchored(text):
+        if phrase_of("joints", "distance").match(text, time.end):
+            continue  # "up to 100 km from Lisbon"
         if head := _time_head(time):
             yield head
 
@@ -88,6 +125,10 @@ def _of_times(sheet: Sheet) -> Iterator[Head]:
 def _time_head(time: AnchoredTime) -> Head | None:
     bounds = time.start, time.end, time.anchor_start, time.anchor_end, time.stop
     if time.unit in _UNITS and time.side == "at":
+        if abs(time.shift) > 1 and _THESE.match(time.text):
+            side: RelationKind = "after" if time.shift > 0 else "before"
+            within = SIZES[time.unit] * abs(time.shift)
+            return Head(*bounds, side, which=time.which, within=within)
         kind = cast(RelationKind, time.unit)
         return Head(*bounds, kind, time.shift, time.which, hours=time.hours)
     if time.side in ("before", "until"):
@@ -106,8 +147,8 @@ def _of_many(time: AnchoredTime, which: str) -> str:
     return time.which if time.within is not None else which
 
 
-def _of_places_and_trips(sheet: Sheet) -> Iterator[Head]:
-    for phrase in phrases("heads"):
+def _of_table(sheet: Sheet, name: str) -> Iterator[Head]:
+    for phrase in phrases(name):
         for match in phrase.pattern.finditer(sheet.draft.text):
             if _stands_alone(sheet.draft.text, match.start(), match.end()):
                 yield _table_head(sheet, phrase, match)

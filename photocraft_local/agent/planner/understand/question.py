@@ -8,6 +8,7 @@ without effect are named: none is dropped in silence.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from photocraft_local.agent.planner import words
@@ -18,7 +19,11 @@ from photocraft_local.agent.planner.mentions import Piece, Places, place_pieces,
 from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Plan, Relation, Wanted
 from photocraft_local.agent.planner.understand.asks import claim_ask
 from photocraft_local.agent.planner.understand.clauses import halves, in_order
-from photocraft_local.agent.planner.understand.excepting import mark_excepted, unturn_excepted
+from photocraft_local.agent.planner.understand.excepting import (
+    mark_excepted,
+    turn_denied,
+    unturn_excepted,
+)
 from photocraft_local.agent.planner.understand.form import EXAMPLES, check_form
 from photocraft_local.agent.planner.understand.heads import Head, find_heads
 from photocraft_local.agent.planner.understand.languages import check_language
@@ -28,6 +33,7 @@ from photocraft_local.agent.planner.understand.picks import mark_picks
 from photocraft_local.agent.planner.understand.pictures import mark_pictures
 from photocraft_local.agent.planner.understand.relating import described
 from photocraft_local.agent.planner.understand.sheet import Sheet
+from photocraft_local.agent.planner.understand.spelling import spelt
 from photocraft_local.agent.planner.understand.unusable import claim_unusable
 from photocraft_local.errors import QuestionNotUnderstood
 
@@ -39,9 +45,10 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     QuestionNotUnderstood for a form that is not answered and for a question of which nothing
     can be used, TimeWordsError for a date that does not exist.
     """
-    text = plain(question)
-    check_form(text)
-    sheet = Sheet(Draft(text), tuple(pictures))
+    typed = plain(question)
+    check_form(typed)
+    text, notes = spelt(typed)
+    sheet = Sheet(Draft(text), today, tuple(pictures), notes=notes)
     draft = sheet.draft
     everything = bool(words.ALL.match(text))
     draft.claim_all(phrase_of("fillers", "polite"))
@@ -58,7 +65,7 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     plan = Plan(
         wanted=wanted,
         other=other,
-        ask=ask,
+        ask=_fitting(ask, wanted),
         everything=everything,
         namesakes=namesakes(wanted, places),
         notes=tuple(sheet.notes),
@@ -69,6 +76,12 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     if _is_empty(plan) or not words.LETTER.search(text):
         raise QuestionNotUnderstood("no word of the question could be used", hint=EXAMPLES)
     return plan
+
+
+def _fitting(ask: Ask, wanted: Wanted) -> Ask:
+    """ "how often did I see a bus" counts occasions, "how often was I in Porto" trips."""
+    often = ask.kind == "count" and ask.unit == "trips" and wanted.looks
+    return replace(ask, unit="events") if often else ask
 
 
 def _is_empty(plan: Plan) -> bool:
@@ -114,6 +127,7 @@ def _find_pieces(sheet: Sheet, today: date, places: Places) -> None:
     sheet.pieces += place_pieces(draft, places)
     sheet.notes += dict.fromkeys(note for piece in sheet.pieces for note in piece.notes)
     unturn_excepted(sheet)
+    turn_denied(sheet)
     for pattern, where in words.FACTS.items():
         for match in draft.matches(pattern):
             said = draft.claim(match.start(), match.end()).strip()

@@ -29,12 +29,17 @@ _SHIFTING = ("day", "week", "weekend", "month", "year")
 def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     """The set that ``text[start:end]`` describes. Takes its heads out of ``heads``."""
     relations: list[Relation] = []
+    choices: list[tuple[Relation, ...]] = []
     shared: list[Wanted] = []
     while head := _next(heads, start, end):
         heads.remove(head)
         relation = _related(sheet, heads, head, end)
         if isinstance(relation, Wanted):
             shared.append(relation)
+        elif relation and head.is_choice and relations:
+            relations, choices = relations[:-1], [(relations[-1], relation)]
+        elif relation and head.is_choice and choices:
+            choices[-1] = (*choices[-1], relation)
         elif relation:
             relations.append(relation)
     left_out = [described(sheet, heads, *bounds) for bounds in take_excepted(sheet, start, end)]
@@ -50,6 +55,9 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     relations += _of_itself(sheet, wanted, own)
     pick = _beside(pick, relations)
     wanted = replace(wanted, relations=tuple(relations), like=like, pick=pick or wanted.pick)
+    if choices:
+        either = tuple(Wanted(relations=(relation,)) for relation in choices[-1])
+        wanted = _both(wanted, Wanted(either=either))
     for part in left_out:
         wanted = without(wanted, part)
     return wanted

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
 
 from photocraft_local.agent.planner.draft import Draft, Unused
 from photocraft_local.agent.planner.mentions import Piece
@@ -20,6 +21,7 @@ class Sheet:
     """``pictures`` are ids of pictures that came with the question."""
 
     draft: Draft
+    today: date
     pictures: tuple[str, ...] = ()
     pieces: list[Piece] = field(default_factory=list)
     picks: list[tuple[int, int, Pick]] = field(default_factory=list)  # where their words stand
