@@ -8,6 +8,7 @@ the event is, and when it was, is the caller's to find.
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import lru_cache
 
 from photocraft_local.timelang.anchored_chinese import find as find_chinese
 from photocraft_local.timelang.anchored_time import SIZES, AnchoredTime, Side, Unit
@@ -28,11 +29,16 @@ def find_anchored(text: str) -> list[AnchoredTime]:
     Empty where a time by itself follows ("the day after Christmas 2020"): ``find_times`` reads
     those. "between the wedding and the party" gives two: since the one, until the other.
     """
-    return anchored_in(Words(text, _TODAY))
+    return list(_found_in(text))
 
 
-def anchored_in(words: Words) -> list[AnchoredTime]:
-    """``find_anchored`` of a text that is cut already."""
+@lru_cache(maxsize=64)
+def _found_in(text: str) -> tuple[AnchoredTime, ...]:
+    """Kept, since ``find_times`` asks for the same text; no meaning depends on a day."""
+    return tuple(_anchored_in(Words(text, _TODAY)))
+
+
+def _anchored_in(words: Words) -> list[AnchoredTime]:
     found = find_chinese(words.text)
     if found:
         return found

@@ -25,7 +25,7 @@ class Element:
     optional: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Head:
     """One line of the table."""
 

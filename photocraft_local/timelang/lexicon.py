@@ -42,19 +42,23 @@ def table() -> dict[str, dict[tuple[str, ...], str]]:
     return kinds
 
 
+Forms = tuple[tuple[tuple[str, ...], str], ...]
+
+
 @lru_cache(maxsize=1)
-def by_first_word() -> dict[str, dict[str, tuple[tuple[tuple[str, ...], str], ...]]]:
-    """kind → first word → (form, value), the longest form first."""
-    index: dict[str, dict[str, tuple[tuple[tuple[str, ...], str], ...]]] = {}
+def by_first_word() -> dict[str, dict[str, Forms]]:
+    """first word → kind → (form, value), the longest form first."""
+    index: dict[str, dict[str, list[tuple[tuple[str, ...], str]]]] = {}
     for kind, forms in table().items():
-        firsts: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for form, value in forms.items():
-            firsts.setdefault(form[0], []).append((form, value))
-        index[kind] = {
-            first: tuple(sorted(same, key=lambda pair: -len(pair[0])))
-            for first, same in firsts.items()
+            index.setdefault(form[0], {}).setdefault(kind, []).append((form, value))
+    return {
+        first: {
+            kind: tuple(sorted(same, key=lambda pair: -len(pair[0])))
+            for kind, same in kinds.items()
         }
-    return index
+        for first, kinds in index.items()
+    }
 
 
 @lru_cache(maxsize=1)

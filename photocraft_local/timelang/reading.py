@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date, datetime, time
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang.anchored import anchored_in
+from photocraft_local.timelang.anchored import find_anchored
 from photocraft_local.timelang.anchored_time import AnchoredTime
 from photocraft_local.timelang.calendar import DAY, latest, months_from
 from photocraft_local.timelang.dates import year_number
@@ -101,7 +101,7 @@ def _one_run(when: When) -> bool:
 def _find(words: Words, *, strict: bool) -> list[TimeMention]:
     mentions: list[TimeMention] = []
     at = behind = 0
-    heads = anchored_in(words) if strict else []
+    heads = find_anchored(words.text) if strict else []
     while at < len(words):
         found = _mention(words, at, strict=strict)
         if found is None or _is_in_a_head(words, at, found.end, heads):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
-from photocraft_local.timelang.lexicon import by_first_word, table
+from photocraft_local.timelang.lexicon import Forms, by_first_word, table
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.tokens import Token, cut
 from photocraft_local.timelang.when import When
@@ -62,6 +62,12 @@ class Words:
     def keys(self) -> list[str]:
         return [token.key for token in self.tokens]
 
+    @cached_property
+    def forms(self) -> list[dict[str, Forms]]:
+        """For each token the forms that begin with it, by kind."""
+        index = by_first_word()
+        return [index.get(key, _NO_FORMS) for key in self.keys]
+
     def token(self, at: int) -> Token | None:
         return self.tokens[at] if 0 <= at < len(self.tokens) else None
 
@@ -73,10 +79,12 @@ class Words:
         """The longest form of this kind at ``at``: (token behind it, value)."""
         if not 0 <= at < len(self.tokens):
             return None
-        keys = self.keys
-        for form, value in by_first_word().get(kind, {}).get(keys[at], ()):
+        forms = self.forms[at].get(kind)
+        if forms is None:
+            return None
+        for form, value in forms:
             size = len(form)
-            if size == 1 or tuple(keys[at : at + size]) == form:
+            if size == 1 or tuple(self.keys[at : at + size]) == form:
                 return at + size, value
         return None
 
@@ -84,7 +92,7 @@ class Words:
         """The tokens behind each form of this kind at ``at``, the longest first."""
         if not 0 <= at < len(self.tokens):
             return []
-        forms = by_first_word().get(kind, {}).get(self.keys[at], ())
+        forms = self.forms[at].get(kind, ())
         sizes = (len(form) for form, _ in forms if tuple(self.keys[at : at + len(form)]) == form)
         return [at + size for size in sizes]
 
@@ -95,7 +103,7 @@ class Words:
     def may_begin(self, at: int) -> bool:
         """Whether any rule can fit at ``at``: an unknown word begins no time."""
         token = self.token(at)
-        return token is not None and (token.shape != "word" or token.key in _known_first_words())
+        return token is not None and (token.shape != "word" or bool(self.forms[at]))
 
     def skip(self, kind: str, at: int) -> int:
         """``at``, or the token behind a form of this kind."""
@@ -130,9 +138,5 @@ class Words:
         return any((key,) in forms for key in self.keys)
 
 
+_NO_FORMS: dict[str, Forms] = {}
 _STOPS = frozenset(".?!;:。？！；")
-
-
-@lru_cache(maxsize=1)
-def _known_first_words() -> frozenset[str]:
-    return frozenset(first for kind in by_first_word().values() for first in kind)
