@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
+
+from photocraft_local import PhotoSearch
+from photocraft_local.settings import Settings
 
 pytest.importorskip("skimage.data", reason="DEMO EXTRA ABSENT: no package photos")
 pytest.importorskip("onnxruntime", reason="CPU EXTRA ABSENT: the embedded default cannot run")
@@ -55,6 +60,20 @@ def test_ordinary_searches_put_the_right_photo_first(photocraft: Photocraft, fol
     ):
         done = photocraft("search", words, "-k", "1", *library, env=LABELS)
         assert Path(done.json()["photos"][0]["paths"][0]).name == name, words
+
+
+def test_the_answers_that_the_page_prints_are_true(
+    root: Path, folder: Path, shared_cache: Path
+) -> None:
+    page = (root / "docs" / "questions.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.*?) ?\|$", page, re.MULTILINE)[1:]
+    assert len(rows) > 8
+    settings = Settings(library=folder / "library", cache=shared_cache)
+    with PhotoSearch(settings, today=date(2024, 5, 15)) as photos:
+        for question, text, names in rows:
+            answer = photos.ask(question)
+            found = sorted(Path(os.fsdecode(one.photo.paths[0])).stem for one in answer.photos)
+            assert (answer.text, ", ".join(found)) == (text, names), question
 
 
 def test_nothing_is_written_beside_the_photos(folder: Path) -> None:
