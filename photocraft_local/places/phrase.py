@@ -16,6 +16,8 @@ from photocraft_local.places.sectors import Corridor, Side, Toward
 Relation = Literal["in", "near", "within", "toward", "part", "between"]
 _ROUNDING_KM = 0.01  # positions are told to about a metre
 _SMALL_POINT_KM = 3.0
+# Of a land's height: Naples is in the south of Italy, Manchester in the north of England.
+_PART = 0.4
 _NEAR_TOWN_KM, _NEAR_POINT_KM, _NEAR_EDGE_KM = 25.0, 2.0, 10.0
 
 
@@ -33,7 +35,7 @@ class PlaceSpot:
     """One place and how a photo has to lie to it.
 
     ``name`` is what the filter language looks up; ``area`` is what it finds. ``side`` goes with
-    "toward" (beyond it, in that direction) and "part" (inside it, that third of it); ``km`` with
+    "toward" (beyond it, in that direction) and "part" (inside it, that part of it); ``km`` with
     "near" and "within"; ``to`` is the other end of "between".
     """
 
@@ -67,7 +69,7 @@ class PlaceSpot:
         if self.relation == "toward":
             return f"{self.side} of {where} ({Toward.rule(self.area)})"
         if self.relation == "part":
-            return f"in the {self.side} of {where} (its outer third)"
+            return f"in the {self.side} of {where} (its outer two fifths)"
         if self.relation == "between" and self.to:
             rule = Corridor(self.area, self.to.area).rule()
             return f"between {where} and {self.to.area.label()} ({rule})"
@@ -91,7 +93,7 @@ class PlaceSpot:
 
     def _part(self, side: Side) -> tuple[float, float, float, float]:
         south, west, north, east = self.area.bounds()
-        high, wide = (north - south) / 3, (east - west) / 3
+        high, wide = _PART * (north - south), _PART * (east - west)
         return (
             north - high if "north" in side else -90.0,
             east - wide if "east" in side else -180.0,

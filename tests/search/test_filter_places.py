@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from photocraft_local.errors import FilterSyntaxError
+from photocraft_local.errors import FilterSyntaxError, PlaceNotFound
+from photocraft_local.places.atlas import Atlas
 from photocraft_local.places.gazetteer import Gazetteer
+from photocraft_local.places.named import named_place
 from photocraft_local.search.catalog import Catalog
 
 POINTS = {
@@ -80,3 +82,100 @@ def test_near_refuses_a_country_without_a_town_of_its_name(
     with pytest.raises(FilterSyntaxError, match=f"'{name}' is a (country|region)") as error:
         catalog.filter(f'near("{name}")', places=gazetteer)
     assert f'place("{name}")' in error.value.hint
+
+
+# --- directions, ways, counties, continents, own names
+
+
+@pytest.fixture(scope="module")
+def atlas(gazetteer: Gazetteer) -> Atlas:
+    named = (named_place("Home", 38.712, -9.139), named_place("Oma", 48.137, 11.575, 2.0))
+    return Atlas(lambda: gazetteer, lambda: named)
+
+
+@pytest.mark.parametrize(
+    ("expression", "uids"),
+    [
+        ('north_of("Lisbon")', {"porto"}),
+        ('south_of("Porto")', {"lisbon"}),
+        ('not north_of("Lisbon")', set(POINTS) - {"porto"}),
+        ('east_of("Zürich")', {"munich"}),
+        ('north_of("Italy")', {"munich", "zurich"}),
+        ('between("Cascais", "Coimbra")', {"lisbon"}),
+        ('between("Lisbon", "Porto")', set()),
+        ('not between("Cascais", "Coimbra")', set(POINTS) - {"lisbon"}),
+        ('place("Europe")', {"lisbon", "porto", "munich", "zurich"}),
+        ('place("Asien")', {"shanghai"}),
+        ('not place("Europa")', {"shanghai", "texas-paris"}),
+        ('place("Lamar County, Texas")', {"texas-paris"}),
+        ('place("Oberbayern")', {"munich"}),
+        ('place("Oberbayern") or place("Kent")', {"munich"}),
+        ('place("home")', {"lisbon"}),
+        ('place("zu Hause")', {"lisbon"}),
+        ('near("oma", 5)', {"munich"}),
+        ('not place("home") and place("Portugal")', {"porto"}),
+        ('north_of("home")', {"porto"}),
+    ],
+)
+def test_directions_ways_and_own_names(
+    catalog: Catalog, atlas: Atlas, expression: str, uids: set[str]
+) -> None:
+    selection = catalog.filter(expression, places=atlas)
+    assert set(selection.uids()) == uids
+    again = catalog.filter(selection.expression, places=atlas)
+    assert list(again.rows) == list(selection.rows)  # what it says of itself means the same
+    assert selection.notes
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ('north_of("Europe")', "continent"),
+        ('north_of("Lisbon", 5)', "takes one text"),
+        ("north_of(5)", "takes one text"),
+        ('between("Lisbon")', "two places"),
+        ('between("Lisbon", "Porto", "Sintra")', "two places"),
+        ('between("Lisbon", 7)', "two places"),
+        ('between("Lisbon", "Spain")', "is a country"),
+        ('near("Europe", 5)', "is a continent"),
+        ('near("Kent", 5)', "is a county"),
+    ],
+)
+def test_mistakes_in_place_functions_are_explained(
+    catalog: Catalog, atlas: Atlas, expression: str, told: str
+) -> None:
+    with pytest.raises(FilterSyntaxError, match=told) as error:
+        catalog.filter(expression, places=atlas)
+    assert error.value.hint
+
+
+def test_home_without_a_named_place_is_refused(catalog: Catalog, gazetteer: Gazetteer) -> None:
+    nameless = Atlas(lambda: gazetteer)
+    with pytest.raises(PlaceNotFound, match="'home'") as error:
+        catalog.filter('place("home")', places=nameless)
+    assert "photocraft places add home" in error.value.hint
+
+
+QUESTIONS = (
+    "in Lisbon", "not in Portugal", "near Munich", "within 300 km of Zürich", "north of Lisbon",
+    "south of Porto", "northeast of Zürich", "in the north of Portugal", "southern Germany",
+    "between Cascais and Coimbra", "in Europe", "not in Asia", "at home", "not at home",
+    "Lisbon or Shanghai", "neither in Portugal nor in Germany", "more than 100 km from Munich",
+    "Oberbayern", "Lamar County", "Switzerland", "north of Italy", "near Oma",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_phrase_decides_like_its_filter(
+    catalog: Catalog, atlas: Atlas, gazetteer: Gazetteer, question: str
+) -> None:
+    """Two ways to the same verdict: the filter over columns, the phrase for one position."""
+    (phrase,) = atlas.find_places(question)
+    expected = set()
+    for uid, point in POINTS.items():
+        name = gazetteer.name(*point)
+        assert name is not None
+        if phrase.holds(*point, name.address()):
+            expected.add(uid)
+    assert set(catalog.filter(phrase.to_expression(), places=atlas).uids()) == expected
+    assert expected != set(POINTS)
