@@ -86,6 +86,8 @@ def _is_event(words: Words, fit: Fit) -> bool | None:
     if fit.head.needs == "clause":  # "the day my sister got married", "als die Kinder kamen"
         clause = clause or words.match("article", fit.end) is not None
     event = fit.head.needs != "clause" and names_event(words, fit.end)
+    if "part" in fit.slots and words.key(fit.end).endswith("ing"):
+        return None  # "in the morning before going to work": the same morning
     if fit.head.needs == "sure":
         return True
     held = {"clause": clause, "event": event or arrival(words, fit.end) is not None}

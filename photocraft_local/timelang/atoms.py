@@ -13,6 +13,8 @@ from photocraft_local.timelang import (
     calendar,
     clocks,
     dates,
+    decades,
+    elapsed,
     feasts,
     numeric,
     portions,
@@ -35,19 +37,22 @@ _RULES: tuple[Rule, ...] = (
     portions.portion,
     dates.month,
     recurring.season,
-    dates.decade,
-    dates.century_of,
+    decades.decade,
+    decades.century_of,
     dates.year,
     relative.around_day,
     relative.near_part,
     relative.near_day,
-    relative.ago,
-    relative.rolling,
+    elapsed.ago,
+    elapsed.rolling,
+    elapsed.beyond,
+    relative.this_time,
     relative.last,
     relative.this,
     relative.coming,
     relative.chinese,
     recurring.weekday,
+    recurring.compound,
     recurring.day_of_month,
     clocks.clock,
     recurring.part_of_day,
@@ -120,7 +125,7 @@ def third(words: Words, at: int) -> Atom | None:
     start = found[0] + (words.shape(found[0]) == "dash")
     if words.match("third", start) or words.match("around", start):
         return None
-    inner = atom(words, start)
+    inner = atom(words, start) or atom(words, words.skip("lead", start))  # "end of the year 2021"
     if inner is None:
         return None
     if inner.kind == "hours" and (part := _PARTS.get((found[1], inner.when.hours))):

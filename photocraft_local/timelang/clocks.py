@@ -86,9 +86,6 @@ def _written(words: Words, at: int) -> _Clock | None:
     number = words.count(at)
     if token.shape != "clock" and (number is None or number[1] > 24):
         return None
-    article = number and number[1] == 1 and token.shape == "word" and not words.match("one", at)
-    if article and number and not words.match("clockword", number[0]):
-        return None  # "a morning", "à midi"
     start = at + 1 if token.shape == "clock" or number is None else number[0]
     word = words.match("clockword", start)
     end = word[0] if word else start
@@ -96,11 +93,23 @@ def _written(words: Words, at: int) -> _Clock | None:
     hour, minute = hour_of(text)
     if word and token.shape != "clock" and (more := _minutes_behind(words, end)):
         end, minute = more
-    if not word and token.shape != "clock" and not _part_behind(words, end):
+    if not word and token.shape != "clock" and not _part_of_clock(words, at, end):
         return None
     bare = text.replace(":", "").isdigit() and not word  # "8:25" may be a sign
     twelve = word is not None and word[1] == "12" and token.shape != "clock"
     return _Clock(end, hour * 60 + minute, twelve, not bare)
+
+
+def _part_of_clock(words: Words, at: int, end: int) -> bool:
+    """ "5 in the afternoon", "8 abends"; but "two mornings" and "à midi" are none."""
+    if words.match("clockpart", end):
+        return True
+    article = words.shape(at) == "word" and words.match("count", at) == (at + 1, "1")
+    if article and not words.match("one", at):
+        return False
+    return _part_behind(words, end) is not None and not (
+        words.match("part", end) or words.match("part?", end)
+    )
 
 
 def _minutes_behind(words: Words, at: int) -> tuple[int, int] | None:

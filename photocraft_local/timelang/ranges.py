@@ -120,7 +120,7 @@ def _hours_beside(relation: str, side: Atom) -> When | None:
         notes = (f"taken as {low // 60:02d}:{low % 60:02d}",)
     if relation in ("before", "until"):
         edge = low if relation == "before" else high
-        return _hours(0, edge, notes) if 0 < edge < DAY_MINUTES else None
+        return _hours(0, edge, notes) if edge else None
     if side.when.hours == _MIDNIGHT:
         return _hours(0, 5 * 60)
     return _hours((low if relation == "since" else high) % DAY_MINUTES, DAY_MINUTES, notes)

@@ -7,7 +7,7 @@ Rules as in ``dates``.
 from __future__ import annotations
 
 from photocraft_local.timelang import calendar
-from photocraft_local.timelang.dates import period, year_number
+from photocraft_local.timelang.dates import century, period, year_number
 from photocraft_local.timelang.spans import NIGHT
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.wording import MONTHS
@@ -44,11 +44,37 @@ def season(words: Words, at: int) -> Atom | None:
     for start in (end, words.skip("join", end)):
         if with_year := year_number(words, start):
             return _of_year(words, with_year[0], name, with_year[1])
+    if short := _short_year(words, end):
+        return _of_year(words, short[0], name, short[1])
     months = calendar.season_months(name, words.hemisphere)
     blocked = bool(words.match("notafter", end))
     if blocked and not sure:
         return None
     return Atom(end, When(months=tuple(sorted(months))), "season", sure)
+
+
+def _short_year(words: Words, at: int) -> tuple[int, int] | None:
+    """ "summer 21", where no noun follows that is counted."""
+    token = words.token(at)
+    if token is None or token.shape != "number" or len(token.text) != 2:
+        return None
+    counted = words.shape(at + 1) == "word" and not any(
+        words.match(kind, at + 1) for kind in ("lead", "join", "photo", "not", "and")
+    )
+    return None if counted or words.shape(at + 1) == "dash" else (at + 1, century(int(token.text)))
+
+
+def compound(words: Words, at: int) -> Atom | None:
+    """ "am Freitagabend", "ein Sommerabend": a weekday or season and a part of the day in one."""
+    found = words.match("daypart", at)
+    if not found:
+        return None
+    first, part = found[1].split(" ")
+    hours = When(hours=PARTS[part])
+    if first.isdigit():
+        return Atom(found[0], When(weekdays=(int(first),)) & hours, "either")
+    months = tuple(sorted(calendar.season_months(first, words.hemisphere)))
+    return Atom(found[0], When(months=months) & hours, "either", sure=False)
 
 
 def _of(words: Words, at: int) -> int:
