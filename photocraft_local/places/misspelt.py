@@ -18,14 +18,14 @@ from photocraft_local.places.visited import Visited
 _WORD = re.compile(r"[^\W\d_]+")
 _ONE_SLIP, _TWO_SLIPS = 5, 8  # letters that a name needs
 _MAX_WORDS = 3
+_KNOWN = 20_000  # people of a place whose name is no slip
 
 Lookup = Callable[[str], list[Area]]
 
 
 def find_misspelt(text: str, visited: Visited, lookup: Lookup) -> list[PlaceMention]:
     """Mentions whose text is the right name, with a note on what was written."""
-    names = _names(visited)
-    if not names:
+    if not visited.addresses:
         return []
     words = [Word(m.start(), m.end(), m[0], fold(m[0])) for m in _WORD.finditer(text)]
     found: list[PlaceMention] = []
@@ -33,7 +33,7 @@ def find_misspelt(text: str, visited: Visited, lookup: Lookup) -> list[PlaceMent
     while at < len(words):
         for size in range(min(_MAX_WORDS, len(words) - at), 0, -1):
             window = words[at : at + size]
-            if mention := _read(text, words, at, window, names, lookup):
+            if mention := _read(text, words, at, window, visited, lookup):
                 found.append(mention)
                 at += size
                 break
@@ -42,36 +42,30 @@ def find_misspelt(text: str, visited: Visited, lookup: Lookup) -> list[PlaceMent
     return found
 
 
-def _names(visited: Visited) -> dict[str, str]:
-    """Folded name → the label of the place, of every town, region and country with photos."""
-    names: dict[str, str] = {}
-    for city, region, country in visited.towns():
-        for parts in ((city, region, country), (region, country), (country,)):
-            if parts[0]:
-                label = ", ".join(dict.fromkeys(part for part in parts if part))
-                names.setdefault(fold(parts[0]), label)
-    return {key: label for key, label in names.items() if len(key) >= _ONE_SLIP}
-
-
 def _read(
     text: str,
     words: list[Word],
     at: int,
     window: list[Word],
-    names: dict[str, str],
+    visited: Visited,
     lookup: Lookup,
 ) -> PlaceMention | None:
     key = " ".join(word.key for word in window)
     classes = word_classes()
-    if len(key) < _ONE_SLIP - 1 or key in names or key in classes["never"] | classes["cued"]:
+    names = visited.labels.get(key[:1], {})
+    if len(key) < _ONE_SLIP - 1 or key in names:
         return None
-    near = [name for name in names if _is_near(key, name)]
+    if key in classes["never"] or key in classes["cued"]:
+        return None
+    near = [name for name in names if len(name) >= _ONE_SLIP and _is_near(key, name)]
     if len(near) != 1 or not _speaks_for_place(text, words, at, window, key, near[0]):
         return None
+    start, end = window[0].start, window[-1].end
+    if any(area.population >= _KNOWN for area in lookup(text[start:end])):
+        return None  # right as it stands, only no place by what is around it
     areas = lookup(names[near[0]])
     if not areas:
         return None
-    start, end = window[0].start, window[-1].end
     note = f"{text[start:end]!r} is read as {areas[0].label()}, where photos of yours are"
     return PlaceMention(start, end, areas[0].label(), tuple(areas), notes=(note,))
 

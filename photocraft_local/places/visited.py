@@ -6,7 +6,7 @@ nothing of photos themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,9 +72,18 @@ class Visited:
         away = haversine_km(area.latitude, area.longitude, near[:, 0], near[:, 1])
         return int(self.weights[inside[away <= radius]].sum())
 
-    def towns(self) -> Iterable[Address]:
-        """Every (city, region, country) that a photo has."""
-        return self.addresses
+    @cached_property
+    def labels(self) -> dict[str, dict[str, str]]:
+        """First letter → folded name → label ("Porto, Portugal") of every town, region and
+        country with photos."""
+        found: dict[str, dict[str, str]] = {}
+        for address in self.addresses:
+            for level in range(3):
+                if key := fold(address[level]):
+                    parts = [part for part in address[level:] if part]
+                    label = ", ".join(dict.fromkeys(parts))
+                    found.setdefault(key[0], {}).setdefault(key, label)
+        return found
 
     def _named(self, area: Area) -> int:
         if area.kind == "continent":
