@@ -6,6 +6,7 @@ in the evening" and "in Lisbon, Portugal" are two conditions that both hold.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -68,7 +69,7 @@ def time_pieces(draft: Draft, today: date) -> list[Piece]:
                 _words(draft, group), tuple(item.value for item in group), group[0].negated
             ),
         )
-        for group in _grouped(draft, found, When.can_join)
+        for group in _grouped(draft, found, _are_choices)
     ]
 
 
@@ -113,6 +114,12 @@ def _claimed(
     return _Found(draft.claim_before(at, words.LEAD), end, value, negated)
 
 
+def _are_choices(one: When, other: When) -> bool:
+    """Whether no time is both: "2021, 2022" are two choices, "2021, 12 June 2021" is one day."""
+    spans = itertools.product(one.intervals, other.intervals)
+    return one.can_join(other) and not any(a[0] < b[1] and b[0] < a[1] for a, b in spans)
+
+
 def _words(draft: Draft, group: Sequence[_Found[T]]) -> str:
     return draft.text[group[0].start : group[-1].end].strip()
 
@@ -140,6 +147,8 @@ def _grouped(
 def _joint(draft: Draft, left: _Found[T], right: _Found[T]) -> str:
     """ "or", "and", "," if nothing else stands between two mentions, else nothing."""
     between = draft.text[left.end : right.start]
+    if between.isspace():
+        return ","  # "2021 2022"
     for name, pattern in (("or", words.OR), ("and", words.AND), (",", words.COMMA)):
         if pattern.fullmatch(between) or (between and pattern.fullmatch(between.strip() + " ")):
             return name

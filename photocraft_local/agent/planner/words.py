@@ -102,6 +102,7 @@ OUTER = frozenset(
     """
     show shows showing find give get list display search looking open see want would wanna need
     please pls kindly can could may you me i we i'd i'm i've us hi hello hey thanks thank there
+    stuff snap snaps anywhere somewhere
     photo photos photograph photographs picture pictures pic pics image images snapshot snapshots
     shot shots took take taken captured snapped photographed album library everything
     foto fotos bild bilder zeig zeige zeigen mir such suche finde bitte montre montrez moi trouve

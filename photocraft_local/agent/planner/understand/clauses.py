@@ -144,7 +144,8 @@ def _has_words(sheet: Sheet, start: int, end: int) -> bool:
 
 def in_order(wanted: Wanted) -> Wanted:
     """The conditions by kind, whatever order the question has: time, place, camera, facts."""
-    ordered = sorted(wanted.conditions, key=lambda c: (_KINDS.index(type(c)), c.where))
+    distinct = {condition.where: condition for condition in wanted.conditions}
+    ordered = sorted(distinct.values(), key=lambda c: (_KINDS.index(type(c)), c.where))
     return replace(
         wanted,
         conditions=tuple(ordered),

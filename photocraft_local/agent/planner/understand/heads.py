@@ -100,6 +100,20 @@ def _siblings(sheet: Sheet, heads: list[Head]) -> list[Head]:
     return heads
 
 
+def find_named_heads(sheet: Sheet) -> list[Head]:
+    """ "the skatepark day", "our ski trip": what no time and no place has claimed."""
+    heads = []
+    for match in list(sheet.draft.matches(phrase_of("joints", "named_unit"))):
+        start, end = match.span("anchor")
+        if phrase_of("joints", "no_name").search(match["anchor"]):
+            continue
+        sheet.draft.claim(match.start(), start)
+        sheet.draft.claim(end, match.end())
+        kind = cast(RelationKind, match["unit"].lower())
+        heads.append(Head(match.start(), start, start, end, match.end(), kind))
+    return heads
+
+
 def _with_apart(sheet: Sheet, heads: list[Head]) -> list[Head]:
     """ "in another year" behind a head of a place."""
     for phrase in phrases("apart"):

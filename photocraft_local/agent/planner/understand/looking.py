@@ -31,7 +31,10 @@ def looks_in(sheet: Sheet, start: int, end: int) -> tuple[Look, ...]:
         if len(known) > 1:
             looks.append(Look(known))
         elif known:
-            looks += [Look((thing,)) for thing in _things(known[0])]
+            things = _things(known[0])
+            looks += [Look((thing,)) for thing in things]
+            if len(things) > 1:
+                sheet.notes.append(f"'{known[0]}': photos that show both; write 'or' for either")
     return tuple(dict.fromkeys(looks))
 
 

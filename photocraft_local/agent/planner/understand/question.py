@@ -25,7 +25,11 @@ from photocraft_local.agent.planner.understand.excepting import (
     unturn_excepted,
 )
 from photocraft_local.agent.planner.understand.form import EXAMPLES, check_form
-from photocraft_local.agent.planner.understand.heads import Head, find_heads
+from photocraft_local.agent.planner.understand.heads import (
+    Head,
+    find_heads,
+    find_named_heads,
+)
 from photocraft_local.agent.planner.understand.languages import check_language
 from photocraft_local.agent.planner.understand.namesakes import namesakes
 from photocraft_local.agent.planner.understand.phrases import phrase_of
@@ -59,6 +63,7 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     draft.claim_all(words.MUCH)
     _find_pieces(sheet, today, places)
     draft.claim_all(phrase_of("fillers", "relative"))
+    heads += find_named_heads(sheet)
     claim_unusable(sheet, places)
     sheet.pieces += [Piece(0, 0, camera) for camera in claim_lone_camera(draft)]
     wanted, other = _sets(sheet, heads, ask)
