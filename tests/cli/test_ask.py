@@ -408,10 +408,11 @@ def test_a_question_that_was_cut_goes_on_where_it_stopped(
 ) -> None:
     with monkeypatch.context() as patch:
         cut(patch)
-        code, out, _ = command("ask", "--image", arezzo, "photos from the same day as this")
+        code, out, err = command("ask", "--image", arezzo, "photos from the same day as this")
     assert (code, out) == (130, "")
+    assert "hint: photocraft resume goes on where it stopped" in err
     code, out, _ = command("resume", "--json")
-    assert code == 0
+    assert code == 0, err
     answer = json.loads(out)
     assert set(THREE) <= set(names(out))
     assert answer["plan"]["pictures"][0]["id"] == "q1"
