@@ -88,4 +88,5 @@ class Episode:
 def _sets_read(call: ToolCall) -> set[object]:
     sets = call.arguments.get("sets")
     names = sets if isinstance(sets, list) else []
-    return {call.arguments.get("within"), call.arguments.get("set"), *names} - {None}
+    single = {call.arguments.get(key) for key in ("within", "set", "compare")}
+    return {*single, *names} - {None}

@@ -14,7 +14,13 @@ from photocraft_local.records import Json, Step, ToolCall
 
 Status = Literal["open", "met", "violated", "given up"]
 # The arguments that state a condition of the question, and what kind of condition it is.
-_CONDITIONS = {"when": "time", "where": "filter", "text": "look", "not_text": "not-look"}
+_CONDITIONS = {
+    "when": "time",
+    "where": "filter",
+    "text": "look",
+    "any_text": "look",
+    "not_text": "not-look",
+}
 _STATING_TOOLS = ("filter_photos", "search_photos")
 
 

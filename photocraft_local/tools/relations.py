@@ -20,7 +20,7 @@ from photocraft_local.places.distance import EARTH_RADIUS_KM, haversine_km
 from photocraft_local.records import Json
 from photocraft_local.tools.durations import Side, Window, in_time
 from photocraft_local.tools.given import Given
-from photocraft_local.tools.units import NONE, UNITS, given_keys, unit_keys, wanted_keys
+from photocraft_local.tools.units import NONE, UNITS, given_keys, start_keys, unit_keys, wanted_keys
 
 if TYPE_CHECKING:
     from photocraft_local.search.catalog import Catalog
@@ -77,7 +77,8 @@ class Relation:
     @property
     def needed(self) -> str:
         """The facts without which a photo stands in no such relation."""
-        return " and ".join(["time"] * self.needs_time + ["place"] * (self.km is not None))
+        facts = [self.unit] if self.unit in ("event", "trip") else ["time"] * self.needs_time
+        return " and ".join(facts + ["place"] * (self.km is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,12 @@ def standing(catalog: Catalog, relation: Relation, given: Given) -> Standing:
     """Raises UsageError if no given photo can be used, or if they are too many to compare."""
     usable = _usable(catalog, relation, given)
     if not usable.any():
+        at_home = relation.unit == "trip" and not relation.shift
         raise UsageError(
             f"none of the {len(given)} given photos has the {relation.needed} that is needed",
-            hint="choose other photos; get_metadata tells what is known of one",
+            hint="a photo that was taken at home is of no trip"
+            if at_home
+            else "choose other photos; get_metadata tells what is known of one",
         )
     used = _counted(relation.which, given[usable])
     anchors = _joined(catalog, relation, used)
@@ -131,7 +135,7 @@ def _usable(catalog: Catalog, relation: Relation, given: Given) -> NDArray[np.bo
     if relation.km is not None:
         known &= given.located
     if relation.unit:
-        known &= given_keys(catalog, relation.unit, given) != NONE
+        known &= start_keys(catalog, relation.unit, relation.shift, given) != NONE
     return known
 
 

@@ -80,10 +80,10 @@ WHERE = words(
     "Filter expression over the photo's facts, e.g. \"year == 2021 and city == 'Porto'\", "
     "\"place('Italy') and hour >= 18\", \"near('Lisbon', 20) and not flag('screenshot')\" (km), "
     "\"weekday in ('sat', 'sun')\", \"date >= '2021-06-01'\", \"has_gps\". Fields: time, date, "
-    "year, month (1-12), day, weekday, hour (0-23), clock ('18:30'), address, city, "
-    "region, country, camera, event, trip, has_gps, has_time, has_place, has_camera, width, height (pixels); functions: "
-    "flag(word), "
-    "near(place or 'lat,lon', km), place(name), box(lat1, lon1, lat2, lon2), "
+    "year, month (1-12), day, weekday, hour (0-23), clock ('18:30'), address, city, region, "
+    "country, camera, event, trip, has_gps, has_time, has_place, has_camera, width, height "
+    "(pixels); functions: flag(word), near(place or 'lat,lon', km), place(name), "
+    "north_of(place) and the other sides, between(place, place), box(lat1, lon1, lat2, lon2), "
     "match_address(words), holiday(name); joined by and, or, not."
 )
 WHEN_BRIEF = words("When it was taken, in words or ISO form as in filter_photos, e.g. 'May 2021'.")

@@ -49,14 +49,23 @@ def given_keys(catalog: Catalog, unit: str, given: Given) -> Keys:
     return keys
 
 
+def start_keys(catalog: Catalog, unit: str, shift: int, given: Given) -> Keys:
+    """The unit from which each given photo starts to lean, NONE where it has none: a photo
+    taken at home is of no trip, though there is one before and after it."""
+    keys = given_keys(catalog, unit, given)
+    if unit == "trip" and not shift:
+        keys[~np.isin(keys, journey_keys(catalog))] = NONE
+    return keys
+
+
 def wanted_keys(catalog: Catalog, unit: str, shift: int, given: Given) -> Keys:
     """For each given photo the number of the unit that lies ``shift`` after its own; NONE if
     none does.
 
     The weekend after a Wednesday is the next one, that before it the last. Of trips, only
-    journeys away from home count as the one before or after.
+    journeys away from home count.
     """
-    own = given_keys(catalog, unit, given)
+    own = start_keys(catalog, unit, shift, given)
     if unit == "trip" and shift:
         return _journey(catalog, shift, own)
     if unit == "weekend" and shift > 0:

@@ -16,7 +16,7 @@ from photocraft_local.agent.planner.execute import Result, moves
 from photocraft_local.agent.planner.plan import Plan
 from photocraft_local.errors import UnknownPhoto
 from photocraft_local.library.columns import NO_EVENT, NO_OFFSET, NO_TIME, LibraryColumns
-from photocraft_local.library.events import segment
+from photocraft_local.library.events import away_from_home, segment
 from photocraft_local.records import (
     Answer,
     CaptureTime,
@@ -174,11 +174,22 @@ def _photos(made: Sequence[Made], columns: LibraryColumns) -> list[Photo]:
     ]
 
 
-def trips_of(world: World) -> Mapping[str, int]:
-    """UID → trip number, of those that have one."""
+@dataclass(frozen=True)
+class Trips:
+    """UID → trip number, of dated photos; those that lead away from home."""
+
+    by_uid: Mapping[str, int]
+    journeys: frozenset[int]
+
+
+def trips_of(world: World) -> Trips:
     columns = world.registry().context.catalog.columns
-    uids = world.registry().context.catalog.uids_at(np.arange(len(columns)))
-    return {uid: int(trip) for uid, trip in zip(uids, columns.trip, strict=True) if trip >= 0}
+    num = columns.num_dated
+    uids = world.registry().context.catalog.uids_at(np.arange(num))
+    trips = columns.trip[:num].tolist()
+    away = away_from_home(columns.times[:num], columns.latitude[:num], columns.longitude[:num])
+    far = trips if away is None else [trip for trip, out in zip(trips, away, strict=True) if out]
+    return Trips(dict(zip(uids, trips, strict=True)), frozenset(far))
 
 
 def _seconds(moment: datetime) -> int:

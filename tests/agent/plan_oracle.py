@@ -6,9 +6,11 @@ Independent of the tools: plain Python over the photos, every pair compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+
+from made_library import Trips
 
 from photocraft_local.agent.planner.conditions import Row
 from photocraft_local.agent.planner.plan import Pick, Relation, Wanted
@@ -39,7 +41,7 @@ class Undecidable(Exception):
 
 
 class Oracle:
-    def __init__(self, photos: Sequence[Photo], trips: Mapping[str, int]) -> None:
+    def __init__(self, photos: Sequence[Photo], trips: Trips) -> None:
         self._photos = sorted(photos, key=lambda photo: (_time_or_late(photo), photo.photo_id))
         self._trips = trips
 
@@ -82,7 +84,7 @@ class Oracle:
         anchors = [
             photo
             for photo in self._found(relation.anchor, self._photos)
-            if self._has_facts(relation, photo)
+            if self._can_be_leant_on(relation, photo)
         ]
         if not anchors:
             raise Undecidable
@@ -107,6 +109,11 @@ class Oracle:
         known = photo.location if relation.kind == "place" else photo.taken
         return known is not None
 
+    def _can_be_leant_on(self, relation: Relation, photo: Photo) -> bool:
+        """A photo taken at home is of no trip."""
+        at_home = self._trips.by_uid.get(photo.uid) not in self._trips.journeys
+        return self._has_facts(relation, photo) and not (relation.kind == "trip" and at_home)
+
     def _pair(self, relation: Relation, photo: Photo, anchor: Photo) -> bool:
         if relation.kind == "place":
             return km_between(photo, anchor) <= (0.5 if relation.km is None else relation.km)
@@ -123,7 +130,7 @@ class Oracle:
             return order[photo.event_id] == order[anchor.event_id] + relation.shift
         if relation.kind == "trip":
             assert not relation.shift
-            return self._trips[photo.uid] == self._trips[anchor.uid]
+            return self._trips.by_uid[photo.uid] == self._trips.by_uid[anchor.uid]
         return in_shifted(relation.kind, relation.shift, here.date(), there.date())
 
     @staticmethod
@@ -135,7 +142,7 @@ class Oracle:
             return None
         day = time_of(photo).date()
         if name == "trip":
-            return self._trips[photo.uid]
+            return self._trips.by_uid[photo.uid]
         return {"day": day, "month": (day.year, day.month), "year": day.year}[name]
 
 

@@ -181,6 +181,24 @@ def test_relations_and_chains_of_them(wanted: Wanted, right: list[str]) -> None:
         assert bool(piece.anchors) is not negated
 
 
+def test_a_photo_taken_at_home_is_of_no_trip_but_there_is_one_after_it() -> None:
+    """Home is Lisbon here: five days, spread over three years."""
+    days = ["2020-01-05", "2020-05-01", "2020-09-09", "2021-02-02", "2021-12-24", "2022-03-03"]
+    at_home = [made(f"{day}T12:00:00", LISBON, R6) for day in days]
+    away = [made(f"2021-0{month}-11T12:00:00", TOKYO, R6) for month in (5, 6)]
+    world = World([*at_home, *away])
+    spring = where("year == 2021 and month == 2", "in February 2021")
+    none = world.carry_out(Plan(lean("trip", spring)))
+    assert "a photo that was taken at home is of no trip" in none.answer.text
+    uids = [photo.uid for photo in world.photos]
+    next_one = world.carry_out(Plan(lean("trip", spring, shift=1)))
+    assert list(next_one.answer.uids) == [uids[6]]
+    second = world.carry_out(Plan(lean("trip", spring, shift=2)))
+    assert list(second.answer.uids) == [uids[7]]
+    before = world.carry_out(Plan(lean("trip", where("year == 2022", "in 2022"), shift=-1)))
+    assert list(before.answer.uids) == [uids[7]]
+
+
 def test_which_of_several_occasions_was_taken_is_said() -> None:
     text = told(lean("day", CAKE, which="first")).answer.text
     assert "is known of 2 occasions; the first is meant, the one of 1 May 2021." in text

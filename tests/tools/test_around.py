@@ -72,7 +72,7 @@ def test_a_picture_of_the_question_has_its_own_time_and_place(
     assert found(album, call, photos=["q1"], before="1h") == [FIRST]
     assert found(album, call, photos=["q1"], km=0.01) == [SECOND]
     assert found(album, call, photos=["q1"], unit="day", which="first") == [FIRST, SECOND, THIRD]
-    assert "the time that is needed" in call("around", photos=["q1"], unit="event").error
+    assert "the event that is needed" in call("around", photos=["q1"], unit="event").error
 
 
 def test_distance_counts_alone_and_together_with_time(call: Call, album: Album) -> None:

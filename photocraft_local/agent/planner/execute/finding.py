@@ -30,7 +30,7 @@ from photocraft_local.agent.planner.execute.steps import (
     Result,
     taken,
 )
-from photocraft_local.agent.planner.execute.wording import in_words, picked, related
+from photocraft_local.agent.planner.execute.wording import in_words, of_pictures, picked, related
 from photocraft_local.agent.planner.plan import Look, Pick, Relation, Wanted
 from photocraft_local.records import Json, ToolCall
 
@@ -117,7 +117,7 @@ class Finder:
     def _given(self, relation: Relation, aside: Report) -> Generator[Move, Result, dict[str, Json]]:
         """The set that a relation leans on; of a question's own pictures, these themselves."""
         anchor = relation.anchor
-        if anchor.like and anchor == Wanted(like=anchor.like):
+        if of_pictures(anchor):
             return {"photos": [*anchor.like]}
         try:
             found = yield from self.find(anchor, aside, Found(), self._prefix("anchor"))

@@ -24,9 +24,15 @@ def in_words(wanted: Wanted) -> str:
     return "; ".join(parts)
 
 
+def of_pictures(wanted: Wanted) -> bool:
+    """Whether it is nothing but pictures of the question: then these themselves are meant."""
+    return bool(wanted.like) and wanted == Wanted(like=wanted.like)
+
+
 def related(relation: Relation) -> str:
     """A relation with what it leans on, e.g. ``the day after (in Siena)``."""
-    anchor = in_words(relation.anchor)
+    anchor = ", ".join(relation.anchor.like) if of_pictures(relation.anchor) else ""
+    anchor = anchor or in_words(relation.anchor)
     anchor = f" ({anchor})" if anchor else ""
     negation = "not " if relation.negated else ""
     apart = f", in another {relation.apart}" if relation.apart else ""
