@@ -48,6 +48,7 @@ class Calibration:
     std: float
     cutoff: float
     background: Vectors | None = field(default=None, repr=False, compare=False)  # (m, dim)
+    image_cutoff: float = 3.0  # of an example picture
 
     def against(self, vector: NDArray[np.float32]) -> tuple[float, float]:
         """Mean and standard deviation of unrelated photos' similarity to this query vector.
@@ -93,3 +94,12 @@ class Encoder(Protocol):
         ...
 
     def encode_text(self, text: str) -> TextEmbedding: ...
+
+
+@runtime_checkable
+class Likening(Protocol):
+    """What an encoder may have beside: pictures that are alike in other ways than words are."""
+
+    def query_of(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The query (dim,) of any length for what is like the picture of this unit vector."""
+        ...

@@ -31,10 +31,8 @@ _PAIR_SAMPLE = 64
 _MAD_TO_STD = 1.4826  # for a normal distribution
 _LEAST_STD = 1e-3
 _LEAST_CUTOFF = 0.5
-# Pairs of photos with half of their labels in common are told from others best at 3 to 3.5
-# (COCO photos, embedded default). A picture that is like everything may itself stand out by
-# less, so the cut never comes closer than this share to the score of the picture itself.
-_IMAGE_CUTOFF = 3.0
+# A picture that is like everything may itself stand out by less than the cut-off, so that never
+# comes closer than this share to the score of the picture itself.
 _SHARE_OF_ITSELF = 0.8
 
 
@@ -89,16 +87,19 @@ class Background:
             cutoff,
         )
 
-    def image(self, vector: Vector) -> Direction:
+    def image(self, vector: Vector, query: Vector | None = None) -> Direction:
         """Pictures are more alike than a text and a picture, so they have a background and a
-        cut-off of their own."""
+        cut-off of their own. ``query``: what to look for in place of the vector itself."""
+        query = vector if query is None else query
         if self._frozen.background is not None and len(self._frozen.background) > 1:
-            mean, std = self._frozen.against(vector)
+            mean, std = self._frozen.against(query)
         else:
             mean, std = self._between_photos
-        mean, std = self._blended(vector, mean, std)
-        itself = (float(vector @ vector) - mean) / std
-        return Direction(vector, mean, std, min(_IMAGE_CUTOFF, _SHARE_OF_ITSELF * itself))
+        mean, std = self._blended(query, mean, std)
+        itself = (float(vector @ query) - mean) / std
+        return Direction(
+            query, mean, std, min(self._frozen.image_cutoff, _SHARE_OF_ITSELF * itself)
+        )
 
     def _blended(self, vector: Vector, mean: float, std: float) -> tuple[float, float]:
         if not len(self._sample):

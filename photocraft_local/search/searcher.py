@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from photocraft_local.embeddings.encoder import Encoder
+from photocraft_local.embeddings.encoder import Encoder, Likening
 from photocraft_local.errors import EncoderError, UsageError
 from photocraft_local.records import Hit
 from photocraft_local.search.calibration import Background, Direction, combined
@@ -151,6 +151,7 @@ class Searcher:
     def _looks(self, pictures: tuple[Vector, ...]) -> Direction:
         """Example pictures together weigh as much as a text."""
         looks = []
+        encoder = self._encoder
         for picture in pictures:
             vector = np.asarray(picture, np.float32)
             if vector.shape != (self._index.dim,) or not np.isfinite(vector).all():
@@ -159,7 +160,8 @@ class Searcher:
                     f"encoder's {self._index.dim} dimensions, or holds NaN",
                     hint="embed the picture with the encoder that indexed the library",
                 )
-            looks.append(self._background.image(vector))
+            query = encoder.query_of(vector) if isinstance(encoder, Likening) else vector
+            looks.append(self._background.image(vector, query))
         return looks[0] if len(looks) == 1 else combined(looks)
 
     # -- the ranking -----------------------------------------------------------------------

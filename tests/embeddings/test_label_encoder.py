@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import resource
@@ -290,3 +291,23 @@ def test_the_frozen_feature_mean_is_near_that_of_real_photos(
     assert expected.mean() == pytest.approx(seen.mean(), rel=0.2)
     away = np.linalg.norm(seen - expected, axis=1).mean()
     assert np.linalg.norm(seen.mean(axis=0) - expected) < 0.5 * away
+
+
+def test_pictures_are_alike_by_the_things_on_them(shared: Path, encoder: LabelEncoder) -> None:
+    """Two photos of one thing are nearer to each other than to any of another thing."""
+    with (shared / "data/captioned/captions.csv").open(encoding="utf-8", newline="") as rows:
+        files = {}
+        for row in csv.DictReader(rows):
+            if row["labels_complete"] == "1" and row["labels"] and "|" not in row["labels"]:
+                files.setdefault(row["labels"], []).append(Path(row["file"]).name)
+    pairs = {label: names[:2] for label, names in files.items() if len(names) > 1}
+    assert len(pairs) >= 2
+    vectors = {
+        label: encoder.encode_images([photo(shared, name, encoder) for name in names])
+        for label, names in pairs.items()
+    }
+    for label, (one, other) in vectors.items():
+        query = encoder.query_of(one)
+        for stranger, (far, _) in vectors.items():
+            if stranger != label:
+                assert query @ other > 1.5 * (query @ far)

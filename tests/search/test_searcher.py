@@ -243,6 +243,24 @@ def test_a_library_without_vectors_finds_nothing(catalog: Catalog) -> None:
         assert result.num_unindexed == len(catalog)
 
 
+class Reddish(NullEncoder):
+    """To it pictures are alike by their red alone."""
+
+    RED = ENCODER.encode_images([picture("red")])[0]
+
+    def query_of(self, vector: np.ndarray) -> np.ndarray:
+        return self.RED * np.float32(vector @ self.RED)
+
+
+def test_an_encoder_may_say_what_makes_pictures_alike(catalog: Catalog, index: ExactIndex) -> None:
+    searcher = Searcher(catalog, index, Reddish())
+    half = searcher.photo_vector("red-blue")
+    found = uids(searcher.search(Query(like=(half,), top_k=4)))
+    assert found[0] == "red-1"
+    assert set(found) == {"red-1", "red-2", "red-blue", "red-green"}
+    assert set(uids(searcher.search(Query(like=(half,), top_k=None)))) >= {"red-blue"}
+
+
 class Seer(NullEncoder):
     """Sees blue directly: "sea" is decided by it alone, "bluish" by it beside the likeness."""
 

@@ -24,6 +24,7 @@ from photocraft_local.embeddings.encoder import (
 from photocraft_local.embeddings.labels.artefacts import Artefacts, fingerprint
 from photocraft_local.embeddings.labels.label_space import (
     DIM,
+    NUM_OBJECTS,
     THING_SCALE,
     LabelSpace,
     Measures,
@@ -46,6 +47,8 @@ from photocraft_local.embeddings.onnx_session import open_session
 ENCODER_ID = "labels"
 _LABEL_WORDS = 2
 _MEAN, _STD = 0.026, 0.112  # similarity of unrelated texts and photos
+# Pairs of photos that share half of their labels are told from others best here (COCO photos).
+_IMAGE_CUTOFF = 4.3
 _CUTOFF = 3.6  # of a query that names no thing: the likeness to its words alone
 # A query that names nothing but things: what was seen decides, the words lean on it a little.
 _DETECTED, _CLASSIFIED, _ALONE_WEIGHT = 6.75, 3.0, 0.3
@@ -75,7 +78,7 @@ class LabelEncoder:
     def calibration(self) -> Calibration:
         """Measured on texts and photos that have nothing to do with each other; see
         benchmarks/retrieval.py for what the cut-off lets through."""
-        return Calibration(_MEAN, _STD, _CUTOFF, self._texts["background"])
+        return Calibration(_MEAN, _STD, _CUTOFF, self._texts["background"], _IMAGE_CUTOFF)
 
     def prepare(self) -> bool:
         """Make the derived files if they are not there; some 12 CPU seconds, once. True if they
@@ -129,6 +132,12 @@ class LabelEncoder:
         if not things.named:
             return TextEmbedding(vector, query.understood, query.not_understood)
         return TextEmbedding(vector, query.understood, query.not_understood, **_evidence(things))
+
+    def query_of(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pictures are alike by the things on them first, then by their words."""
+        query = vector.copy()
+        query[WORDS_DIM : WORDS_DIM + NUM_OBJECTS] /= np.float32(THING_SCALE**2)
+        return query
 
     @cached_property
     def _classifier(self) -> Any:
