@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ class Picture:
     latitude: float | None = None
     longitude: float | None = None
     address: str = ""  # of the position, by the gazetteer
+    uid: str = ""  # of the library's photo with the same bytes, so that forgetting finds its trace
 
     @property
     def facts(self) -> dict[str, Json]:
@@ -44,6 +45,7 @@ class Picture:
             "path": path_text(self.path),
             "path_base64": base64.b64encode(self.path).decode("ascii"),
             "sha256": self.digest,
+            "uid": self.uid,
             "facts": self.facts,
         }
 
@@ -51,20 +53,19 @@ class Picture:
 def picture_of(data: Mapping[str, Any]) -> Picture:
     """What ``to_json`` wrote. Raises KeyError, TypeError or ValueError for anything else."""
     path = base64.b64decode(data["path_base64"], validate=True)
-    return with_facts_of(Picture(data["id"], path, data["sha256"]), data["facts"])
+    bare = Picture(data["id"], path, data["sha256"], uid=data["uid"])
+    return with_facts_of(bare, data["facts"])
 
 
 def with_facts_of(picture: Picture, facts: Mapping[str, Any]) -> Picture:
     """The same picture with ``facts`` as its property of that name gives them."""
     time = facts.get("time")
-    return Picture(
-        picture.id,
-        picture.path,
-        picture.digest,
-        datetime.fromisoformat(time) if time is not None else None,
-        facts.get("latitude"),
-        facts.get("longitude"),
-        str(facts.get("address", "")),
+    return replace(
+        picture,
+        time=datetime.fromisoformat(time) if time is not None else None,
+        latitude=facts.get("latitude"),
+        longitude=facts.get("longitude"),
+        address=str(facts.get("address", "")),
     )
 
 

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from photocraft_local.agent.pictures import Picture
 from photocraft_local.app.indexing import absolute
-from photocraft_local.errors import AgentError, UsageError
-from photocraft_local.records import path_text
+from photocraft_local.errors import AgentError, UnknownPhoto, UsageError
+from photocraft_local.library.uids import SHORTEST, base32
+from photocraft_local.records import Photo, path_text
 
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
+    from photocraft_local.library.library import Library
 
 MOST = 8  # as many as one search by example takes
+_LONGER_UIDS = 4  # letters more than the shortest; beyond that no two of a library collide
 _CHECK_SIDE = 32  # pixels: enough to see that a file can be decoded
 
 
@@ -46,17 +49,33 @@ def _picture(parts: Parts, name: str, path: bytes) -> Picture:
             hint="check the spelling, and that the drive is mounted",
         )
     decode_upright(path, short_side=_CHECK_SIDE, max_pixels=parts.settings.max_pixels)
-    facts = read_metadata(path)
+    digest = digest_file(path)
+    known = _in_library(parts.library(), digest)
+    facts = known or read_metadata(path)
     spot = facts.location
     return Picture(
         name,
         path,
-        digest_file(path),
+        digest,
         facts.taken.local if facts.taken else None,
         spot.latitude if spot else None,
         spot.longitude if spot else None,
         _address(parts, spot.latitude, spot.longitude) if spot else "",
+        known.uid if known else "",
     )
+
+
+def _in_library(library: Library, digest: str) -> Photo | None:
+    """The library's own photo of the same bytes: it knows what sidecars said, too."""
+    letters = base32(bytes.fromhex(digest))
+    for length in range(SHORTEST, SHORTEST + _LONGER_UIDS):
+        try:
+            photo = library.photo(f"p{letters[:length]}")
+        except UnknownPhoto:
+            continue
+        if photo.digest == digest:
+            return photo
+    return None
 
 
 def _address(parts: Parts, latitude: float, longitude: float) -> str:

@@ -18,7 +18,9 @@ from photocraft_local.agent.planner.planner import asked
 from photocraft_local.agent.trajectory import Trajectory, load
 
 TAKEN = datetime(2021, 6, 12, 9, 41, 30)  # a Saturday
-PICTURE = Picture("q1", b"/photos/\xff.jpg", "ab" * 32, TAKEN, 38.7139, -9.1394, "Lisbon, Portugal")
+PICTURE = Picture(
+    "q1", b"/photos/\xff.jpg", "ab" * 32, TAKEN, 38.7139, -9.1394, "Lisbon, Portugal", "p7k3mq"
+)
 BARE = Picture("q2", b"/photos/b.jpg")
 PICTURES = {"q1": PICTURE, "q2": BARE}
 Q1 = Wanted(like=("q1",))
@@ -142,7 +144,7 @@ def test_the_block_brings_question_plan_and_facts_to_the_planner() -> None:
     assert given.question == RECORD.question
     assert given.plan == RECORD.plan
     assert given.ids == ("q1", "q2")
-    assert given.pictures[0] == replace(PICTURE, path=b"", digest="")
+    assert given.pictures[0] == replace(PICTURE, path=b"", digest="", uid="")
     assert "<|" not in block
     assert "\u202e" not in block
     assert "photos" not in block  # no path of a file

@@ -341,6 +341,24 @@ def test_text_inside_a_picture_s_metadata_never_reaches_the_prompt(
     assert "Ignore" not in json.dumps([trace["question"], trace["plan"], trace["steps"]])
 
 
+def test_forgetting_a_photo_forgets_the_questions_about_it(
+    photocraft: Photocraft, command: Command, arezzo: Path, tmp_path: Path, library: Path
+) -> None:
+    mine = tmp_path / "library"
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    shutil.copy(arezzo, folder / "one.jpg")
+    shutil.copy(arezzo.with_name("ia_no_exif.jpg"), folder / "two.jpg")
+    assert photocraft("index", folder, "--library", mine).code == 0
+    command("ask", "--image", arezzo, "photos from the year before this", "--library", mine)
+    traces = list((mine / "traces").glob("*.json"))
+    assert len(traces) == 1
+    uid = json.loads(traces[0].read_text("utf-8"))["pictures"][0]["uid"]
+    assert uid not in json.dumps(json.loads(traces[0].read_text("utf-8"))["steps"])
+    assert photocraft("forget", uid, "--library", mine).code == 0
+    assert list((mine / "traces").glob("*.json")) == []
+
+
 # -- fast first ----------------------------------------------------------------------------------
 
 
