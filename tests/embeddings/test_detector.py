@@ -123,6 +123,7 @@ def test_there_is_a_word_for_each_of_the_80_things() -> None:
         ("teddy bears", [88], True),
         ("traffic lights", [10], True),
         ("cutlery", [(48, 49, 50)], True),
+        ("two big dogs", [18], True),  # it can neither count nor measure
         ("a red bus", [6], False),
         ("a kitten", [17], False),  # a kind of cat: the words decide too
         ("a dog on the beach", [18, "seashore"], False),

@@ -19,6 +19,12 @@ from photocraft_local.embeddings.labels.label_space import NUM_OBJECTS, data_tex
 _NOTHING = "-"
 _LONGEST = 4  # words of one entry
 _ANIMALS = 398  # classes below it; the end of an animal's name says what kind it is
+# Words beside a thing that no part of the encoder can check, so they decide nothing.
+_UNSEEN_WORDS = """
+one two three four five six seven eight nine ten several many few both each every lot lots more
+another other big large huge small little tiny nice beautiful pretty cute lovely great good
+"""
+_UNSEEN = frozenset(_UNSEEN_WORDS.split())
 Phrase = tuple[str, ...]
 
 
@@ -54,7 +60,7 @@ class ThingReader:
     """Words of ``silent`` say nothing of how a photo looks."""
 
     def __init__(self, silent: frozenset[str]) -> None:
-        self._silent = silent
+        self._silent = silent | _UNSEEN
 
     def read(self, english: str) -> Things:
         """The things that an English query names, each once."""
