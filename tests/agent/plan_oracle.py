@@ -36,6 +36,10 @@ class Empty(Exception):
     """A set that the plan leans on has no photo."""
 
 
+class Unknown(Exception):
+    """Nothing is known of what a set leans on."""
+
+
 class Undecidable(Exception):
     """A set that the plan leans on lacks the facts that are needed: the answer is not known."""
 
@@ -49,11 +53,11 @@ class Oracle:
         """The UIDs; none where a part of the plan has nothing to start from."""
         try:
             return {photo.uid for photo in self._found(wanted, self._photos)}
-        except (Empty, Undecidable):
+        except (Empty, Unknown, Undecidable):
             return set()
 
     def _found(self, wanted: Wanted, pool: list[Photo]) -> list[Photo]:
-        """In order of time. Raises Empty, Undecidable."""
+        """In order of time. Raises Empty, Unknown, Undecidable."""
         found = list(pool)
         for condition in wanted.conditions:
             assert isinstance(condition, Known)
@@ -62,7 +66,7 @@ class Oracle:
             found = self._standing(relation, _some(found))
         if wanted.either:
             pool = _some(found)
-            union = [uid for part in wanted.either for uid in self._part(part, pool)]
+            union = [uid for part in wanted.either for uid in self._part(part, pool, Unknown)]
             found = [photo for photo in found if photo.uid in union]
         for part in wanted.but_not:
             out = self._part(part, _some(found))
@@ -72,18 +76,24 @@ class Oracle:
             found = [photo for photo in found if photo in chosen]
         return _some(found)
 
-    def _part(self, part: Wanted, pool: list[Photo]) -> set[str]:
+    def _part(self, part: Wanted, pool: list[Photo], *nothing: type[Exception]) -> set[str]:
         try:
             return {photo.uid for photo in self._found(part, pool)}
-        except Empty:
+        except (Empty, *nothing):
             return set()
+
+    def _known(self, anchor: Wanted) -> list[Photo]:
+        try:
+            return self._found(anchor, self._photos)
+        except Empty:
+            raise Unknown from None
 
     # -- relations
 
     def _standing(self, relation: Relation, pool: list[Photo]) -> list[Photo]:
         anchors = [
             photo
-            for photo in self._found(relation.anchor, self._photos)
+            for photo in self._known(relation.anchor)
             if self._can_be_leant_on(relation, photo)
         ]
         if not anchors:

@@ -122,7 +122,8 @@ ASKS = [
     (DATED, Ask("where", "country"), "Portugal and Japan; 1 photo without a place ("),
     (where("not has_gps"), Ask("where"), "the place is not known (1 photo: "),
     (where("year == 2021"), Ask("camera"), "Apple iPhone 12 (3 photos) and Canon EOS R6 (2) (5"),
-    (PORTUGAL, Ask("span"), "from 1 May 2021 to 1 May 2022 (7 photos: "),
+    (PORTUGAL, Ask("span"), "from 1 May 2021 to 1 May 2022, 366 days (7 photos: "),
+    (CITY["Porto"], Ask("span"), "on 12 June 2021 between 10:00 and 11:00 (2 photos: "),
 ]  # fmt: skip
 
 
@@ -249,6 +250,10 @@ def test_exceptions_are_left_out_and_if_there_is_none_that_is_said() -> None:
     assert [piece.constraint for piece in pieces[1:]] == ["not looks like 'cake'", "not in Porto"]
     spared = told(Wanted(conditions=CITY["Porto"].conditions, but_not=(CAKE,)))
     assert "None had to be left out as 'looks like 'cake''." in spared.answer.text
+    wedding = lean("day", Wanted(looks=(Look(("wedding",)),)))
+    unknown = told(Wanted(conditions=PORTUGAL.conditions, but_not=(wedding,)))
+    assert unknown.answer.uids == ()
+    assert "nothing is known of 'looks like 'wedding''" in unknown.answer.text
     alone = told(Wanted(but_not=(PORTUGAL,)))
     assert set(names(alone)) == {"temple", "noodles", "nowhere"}
 
@@ -282,6 +287,8 @@ def test_the_best_is_by_score_and_needs_something_seen() -> None:
         (Plan(Wanted(looks=(Look(("xyzzy",)),)), Ask("exists")), "That is not known: the encoder"),
         (Plan(lean("day", Wanted(looks=(Look(("wedding",)),)))),
          "No photo: nothing is known of 'looks like 'wedding'': nothing looks enough like"),
+        (Plan(lean("day", Wanted(looks=(Look(("wedding",)),))), Ask("count")),
+         "The number is not known: nothing is known of 'looks like 'wedding''"),
         (Plan(lean("day", where("not has_time", "without a time"))),
          "No photo: none of the 1 given photos has the time that is needed"),
         (Plan(lean("day", JAPAN, shift=40)), "No photo: no photo is known to be 'the day (in Jap"),

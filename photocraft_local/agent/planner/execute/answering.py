@@ -74,7 +74,7 @@ def _counted(ask: Ask, count: int, facts: Facts) -> str:
     elif unit == "trips":
         more = _trips(sums)
     elif sums["dated"]:
-        more = _span(ask, count, facts)
+        more = days_text(*_ends(sums))
     return f"{said}: {more}" if more else said
 
 
@@ -101,16 +101,18 @@ def _when(ask: Ask, count: int, facts: Facts) -> str:
     if ask.unit == "month":
         return "in " + listed(_months(labels), 12)
     if sums["num_days"] == 1:
-        clock = (
-            f"at {first[11:16]}"
-            if first[11:16] == last[11:16]
-            else f"between {first[11:16]} and {last[11:16]}"
-        )
-        day = f"on {day_text(date.fromisoformat(first[:10]))}"
-        return f"{clock} {day}" if ask.unit == "time" else f"{day} {clock}"
+        return _one_day(ask, first, last)
     if "by_day" in facts["histogram"] and sums["num_days"] <= _MOST_DAYS:
         return _days(labels)
-    return f"{_span(ask, count, facts)}, on {counted(sums['num_days'], 'day')}"
+    return f"{days_text(*_ends(sums))}, on {counted(sums['num_days'], 'day')}"
+
+
+def _one_day(ask: Ask, first: str, last: str) -> str:
+    """``on 2 April 2022 between 17:33 and 20:04``; the clock first, if that is asked for."""
+    start, end = first[11:16], last[11:16]
+    clock = f"at {start}" if start == end else f"between {start} and {end}"
+    day = f"on {day_text(date.fromisoformat(first[:10]))}"
+    return f"{clock} {day}" if ask.unit == "time" else f"{day} {clock}"
 
 
 def _days(labels: Sequence[str]) -> str:
@@ -126,11 +128,19 @@ def _days(labels: Sequence[str]) -> str:
 
 
 def _span(ask: Ask, count: int, facts: Facts) -> str:
+    """First to last day, and how many days that is: ``from 3 to 9 April 2022, 7 days``."""
     sums = facts["facts"]
     if not sums["dated"]:
         return "the time is not known"
+    if sums["num_days"] == 1:
+        return _one_day(ask, _moment(sums["first"]), _moment(sums["last"]))
+    first, last = _ends(sums)
+    return f"{days_text(first, last)}, {counted((last - first).days + 1, 'day')}"
+
+
+def _ends(sums: Facts) -> tuple[date, date]:
     first, last = (date.fromisoformat(_moment(sums[end])[:10]) for end in ("first", "last"))
-    return days_text(first, last)
+    return first, last
 
 
 def _where(ask: Ask, count: int, facts: Facts) -> str:

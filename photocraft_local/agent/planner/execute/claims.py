@@ -61,6 +61,7 @@ class Report:
     def add(self, other: Report) -> None:
         self.claims += other.claims
         self.notes += other.notes
+        self.none_left_out += other.none_left_out
 
     def said(self) -> Sequence[str]:
         """The remarks, each once."""

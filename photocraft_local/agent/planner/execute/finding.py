@@ -28,6 +28,7 @@ from photocraft_local.agent.planner.execute.steps import (
     Move,
     NothingFound,
     Result,
+    UnknownAnchor,
     taken,
 )
 from photocraft_local.agent.planner.execute.wording import in_words, of_pictures, picked, related
@@ -45,8 +46,8 @@ class Finder:
         self._numbers: Iterator[int] = count(1)
 
     def find(self, wanted: Wanted, report: Report, base: Found, prefix: str = "") -> Finding:
-        """The set ``wanted`` inside ``base``. Raises NothingFound if it is empty, GiveUp if a
-        part of it cannot be decided."""
+        """The set ``wanted`` inside ``base``. Raises NothingFound if it is empty, UnknownAnchor if
+        nothing is known of what it leans on, GiveUp if a part of it cannot be decided."""
         found = base
         if wanted.conditions:
             found = yield from self._filtered(wanted.conditions, report, found, prefix)
@@ -123,7 +124,7 @@ class Finder:
             found = yield from self.find(anchor, aside, Found(), self._prefix("anchor"))
         except NothingFound as reason:
             known = in_words(anchor) or relation.words or relation.kind
-            raise NothingFound(f"nothing is known of '{known}': {reason}") from reason
+            raise UnknownAnchor(f"nothing is known of '{known}': {reason}") from reason
         return {"set": found.name}
 
     def _either(self, parts: Sequence[Wanted], report: Report, base: Found, prefix: str) -> Finding:
@@ -134,7 +135,7 @@ class Finder:
             aside = Report()
             try:
                 found = yield from self.find(part, aside, base, self._prefix("part"))
-            except NothingFound as reason:
+            except (NothingFound, UnknownAnchor) as reason:
                 empty.append(f"{in_words(part)}: {reason}")
                 continue
             kept.append((part, found, aside))
@@ -152,7 +153,8 @@ class Finder:
         return union
 
     def _but_not(self, part: Wanted, report: Report, base: Found, name: str) -> Finding:
-        """What is left without ``part``; if no photo is in it, that is said."""
+        """What is left without ``part``; if no photo is in it, that is said. If nothing is known
+        of what it leans on, what to leave out is not known either."""
         words = in_words(part)
         try:
             out = yield from self.find(part, Report(), base, self._prefix("out"))

@@ -66,6 +66,10 @@ class NothingFound(GiveUp):
     """A set is empty, though all that describes it could be used."""
 
 
+class UnknownAnchor(GiveUp):
+    """Nothing is known of the photos that a set leans on, so what the set holds is not known."""
+
+
 def taken(result: Result, name: str) -> Found:
     """The set that a call has saved. Raises GiveUp if it failed."""
     if result.error:
