@@ -91,9 +91,12 @@ def _is_event(words: Words, fit: Fit) -> bool | None:
     if fit.head.needs == "sure":
         return True
     held = {"clause": clause, "event": event or arrival(words, fit.end) is not None}
+    held["ours"] = words.match("ours", fit.end) is not None
     held["either"] = clause or held["event"]
     if fit.head.needs:
         return True if held[fit.head.needs] else None
+    if fit.head.unit == "moment" and fit.head.side == "at":  # "a man during a match" is one look
+        return held["either"] and words.match("definite", fit.end) is not None
     return held["either"] or "which" in fit.slots or "nth" in fit.slots
 
 
@@ -134,14 +137,21 @@ def _time(words: Words, at: int, fit: Fit, sure: bool) -> tuple[int, AnchoredTim
             last, which = near, which or found[1]
             break
     unit, shift, within, side = _measured(fit)
-    part = fit.slots.get("part")
     start = words.tokens[at].start
     stop = words.tokens[end - 1].end
     return end, AnchoredTime(
         start, stop, words.tokens[end].start, words.tokens[last - 1].end,
         words.tokens[behind - 1].end, words.text[start:stop], unit, side, shift, within,
-        which, When(hours=PARTS[part]) if part else None, sure,  # type: ignore[arg-type]
+        which, _hours(fit), sure,  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def _hours(fit: Fit) -> When | None:
+    """What of the day or week is meant: the evening, the Monday."""
+    if part := fit.slots.get("part"):
+        return When(hours=PARTS[part])
+    weekday = fit.slots.get("weekday")
+    return When(weekdays=(int(weekday),)) if weekday else None
 
 
 def _measured(fit: Fit) -> tuple[Unit, int, timedelta | None, Side]:
@@ -156,8 +166,9 @@ def _measured(fit: Fit) -> tuple[Unit, int, timedelta | None, Side]:
         if side == "at":
             side = "after" if which == "first" else "before"
         return unit, 0, size, side  # type: ignore[return-value]
-    if head.shift == "1h":
-        return unit, 0, SIZES["hour"], side  # type: ignore[return-value]
+    if head.shift in ("1h", "week"):
+        size = SIZES["hour" if head.shift == "1h" else "week"]
+        return unit, 0, size, side  # type: ignore[return-value]
     shift = {"+": count, "-": -count, "nth": int(slots.get("nth", 0))}.get(head.shift)
     return unit, int(head.shift) if shift is None else shift, None, side  # type: ignore[return-value]
 

@@ -29,8 +29,9 @@ class AnchoredTime:
 
     The time is the event's ``unit`` moved by ``shift`` (``side`` "at"), or lies on ``side`` of the
     event, at most ``within`` away if that is set. ``which``: the event's first or last such unit
-    ("our last day in …", "the day we left …"). ``hours``: a part of that day. ``sure`` is false
-    where the words behind may as well be a thing ("before the house").
+    ("our last day in …", "the day we left …"). ``hours``: a part of that day, which for a night
+    begins on that day, or a weekday ("the Monday after …", at most a week away). ``sure`` is
+    false where the words behind may as well be a thing ("before the house").
     """
 
     start: int
@@ -52,6 +53,8 @@ class AnchoredTime:
         """In words, to be followed by the event: "the day after"."""
         part = f"{self.hours.meaning} of " if self.hours else ""
         which = f"the {self.which} " if self.which else "the "
+        if self.hours and self.hours.weekdays:
+            return f"the {self.hours.meaning} {self.side}"
         if self.within is not None:
             said = f"{part}at most {_amount(self.within)} {_BOUNDED[self.side]} {self.which}"
             return said.rstrip()

@@ -153,7 +153,13 @@ def _either(left: When, kind: str, other: Atom) -> When | None:
             return None
         spans = [calendar.occurrence(part, start.year) for part in _parts(left)]
         left = When(intervals=tuple(spans))
-    return left | other.when if left.can_join(other.when) else None
+    right = other.when
+    if kind == "period" and other.kind in ("month", "days"):  # "May 2022 or June"
+        start, end = left.intervals[-1]
+        if (end - start).days <= 31:
+            spans = [calendar.occurrence(part, start.year) for part in _parts(right)]
+            right = When(intervals=tuple(spans))
+    return left | right if left.can_join(right) else None
 
 
 def _parts(when: When) -> list[When]:

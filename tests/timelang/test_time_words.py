@@ -4,6 +4,7 @@ no time. Today is Wednesday, 15 July 2026."""
 from __future__ import annotations
 
 import contextlib
+import csv
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -83,6 +84,14 @@ def test_the_tables_are_as_long_as_they_must_be() -> None:
 @pytest.mark.parametrize("text", [*NO_TIME, "", "?!"])
 def test_no_time_in_it(text: str) -> None:
     assert find_times(text, today=TODAY) == []
+
+
+def test_what_people_write_under_photos_names_hardly_a_time(shared: Path) -> None:
+    with (shared / "data" / "captioned" / "captions.csv").open(encoding="utf-8") as file:
+        captions = {row[f"caption_{n}"] for row in csv.DictReader(file) for n in range(1, 6)}
+    found = [mention.text for text in captions for mention in find_times(text, today=TODAY)]
+    assert len(captions) > 400
+    assert set(found) == {"Fall 2023"}  # a heading of a calendar, rightly
 
 
 @pytest.mark.parametrize(("text", "found"), questions())
