@@ -12,9 +12,9 @@ import pytest
 from photocraft_local.embeddings.labels import sources
 from photocraft_local.embeddings.labels.detector import build_detector
 from photocraft_local.embeddings.labels.encoder import LabelEncoder
+from photocraft_local.embeddings.labels.function_words import SILENT_WORDS
 from photocraft_local.embeddings.labels.objects import ThingReader, class_numbers
 from photocraft_local.embeddings.labels.tensorflow_file import read_constants
-from photocraft_local.embeddings.labels.words import SILENT_WORDS
 from photocraft_local.errors import EncoderError
 from photocraft_local.files.decode import decode_upright
 

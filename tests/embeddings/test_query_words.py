@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from photocraft_local.embeddings.labels.artefacts import Artefacts
+from photocraft_local.embeddings.labels.function_words import SILENT_WORDS
 from photocraft_local.embeddings.labels.glossary import load_glossary
 from photocraft_local.embeddings.labels.objects import ThingReader
 from photocraft_local.embeddings.labels.sentences import SentenceModel
 from photocraft_local.embeddings.labels.spelling import Speller, distance
-from photocraft_local.embeddings.labels.words import SILENT_WORDS, QueryReader
+from photocraft_local.embeddings.labels.words import QueryReader
 
 
 @pytest.fixture(scope="module")

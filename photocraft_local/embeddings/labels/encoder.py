@@ -1,7 +1,8 @@
 """The embedded default: photos and English (or glossary) words in one space.
 
-Owns how class evidence, features and the sentence model meet. Loads nothing until it is used;
-a text needs only the sentence model. It is label search with soft matching, not CLIP.
+Owns how class evidence, features and the sentence model meet, and what counts for a query that
+names things. Loads nothing until it is used; a text needs only the sentence model. It is label
+search with soft matching beside an object detector, not CLIP.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from photocraft_local.embeddings.encoder import (
     Vectors,
 )
 from photocraft_local.embeddings.labels.artefacts import Artefacts, fingerprint
+from photocraft_local.embeddings.labels.function_words import SILENT_WORDS
 from photocraft_local.embeddings.labels.label_space import (
     DIM,
     NUM_OBJECTS,
@@ -41,7 +43,7 @@ from photocraft_local.embeddings.labels.picture import (
 )
 from photocraft_local.embeddings.labels.sentences import DIM as WORDS_DIM
 from photocraft_local.embeddings.labels.sentences import SentenceModel
-from photocraft_local.embeddings.labels.words import SILENT_WORDS, QueryReader
+from photocraft_local.embeddings.labels.words import QueryReader
 from photocraft_local.embeddings.onnx_session import open_session
 
 ENCODER_ID = "labels"

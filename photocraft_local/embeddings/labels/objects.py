@@ -13,18 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from photocraft_local.embeddings.labels import sources
+from photocraft_local.embeddings.labels.function_words import UNCHECKED_WORDS
 from photocraft_local.embeddings.labels.glossary import words_of
 from photocraft_local.embeddings.labels.label_space import NUM_OBJECTS, data_text, numbers_in
 
 _NOTHING = "-"
 _LONGEST = 4  # words of one entry
 _ANIMALS = 398  # classes below it; the end of an animal's name says what kind it is
-# Words beside a thing that no part of the encoder can check, so they decide nothing.
-_UNSEEN_WORDS = """
-one two three four five six seven eight nine ten several many few both each every lot lots more
-another other big large huge small little tiny nice beautiful pretty cute lovely great good
-"""
-_UNSEEN = frozenset(_UNSEEN_WORDS.split())
 Phrase = tuple[str, ...]
 
 
@@ -60,7 +55,7 @@ class ThingReader:
     """Words of ``silent`` say nothing of how a photo looks."""
 
     def __init__(self, silent: frozenset[str]) -> None:
-        self._silent = silent | _UNSEEN
+        self._silent = silent | UNCHECKED_WORDS
 
     def read(self, english: str) -> Things:
         """The things that an English query names, each once."""

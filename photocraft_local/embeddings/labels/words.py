@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from photocraft_local.embeddings.labels.function_words import ALSO_ENGLISH, FOREIGN, SILENT_WORDS
 from photocraft_local.embeddings.labels.glossary import (
     LANGUAGES,
     MAX_WORDS,
@@ -33,21 +34,6 @@ _HAN = re.compile(r"[\u3400-\u9fff]+")
 _KANA = re.compile(r"[\u3040-\u30ff]")  # beside kana, Han is Japanese
 _LONGEST_HAN = 8
 _LATIN_SPACED = ("de", "fr", "es")
-_STOP_WORDS = """
-a an the of in on at with and or to from by for into onto is are was were be being been it its
-this that these those there here some any his her their our my your one s t as while who which
-very photo photos picture pictures image images pic pics photograph photographs shot shots show
-showing find me all i we you he she they
-"""
-_STOP = SILENT_WORDS = frozenset(_STOP_WORDS.split())
-_ALSO_ENGLISH = frozenset(("die", "am", "den", "son", "sin", "con", "par", "pour", "sans"))
-_FOREIGN = {  # function words of languages that the glossary does not have
-    "it": "il gli della dello delle degli sulla sul nella nel di che sono una",
-    "pt": "um uma com na em não dos",
-    "nl": "het een met op aan zijn bij",
-    "sv": "och på ett med av",
-    "pl": "i w na z do się",
-}
 _ENGLISH_ENDINGS = "s es ed d ing er ers y ly ist ists ness able less like ful est ish istic"
 _PREFIXES = ("un", "re", "non", "over", "mid")
 _SUFFIXES = tuple(_ENGLISH_ENDINGS.split())
@@ -126,7 +112,7 @@ class QueryReader:
                 meant = self._meant(words[at], english)
             corrected = meant is not None
             english = meant if corrected else english
-            silent = english == SILENT or (count == 1 and words[at] in _STOP)
+            silent = english == SILENT or (count == 1 and words[at] in SILENT_WORDS)
             english = "" if english == SILENT else english
             reads.append(_Read(start, spans[at + count - 1][1], english, silent, corrected))
             at += count
@@ -136,7 +122,7 @@ class QueryReader:
         """The language that speaks for more words than English does, else "en". It must have
         at least one word that is not plainly English too, as "kind" is."""
         best, best_score = "en", 0.0
-        for language in (*_LATIN_SPACED, *_FOREIGN):
+        for language in (*_LATIN_SPACED, *FOREIGN):
             own = [word for word in words if self._belongs(word, language)]
             certain = sum(not self._plainly_english(word) for word in own)
             english = sum(self._plainly_english(word) for word in words if word not in own)
@@ -146,8 +132,8 @@ class QueryReader:
         return best
 
     def _belongs(self, word: str, language: str) -> bool:
-        if language in _FOREIGN:
-            return word in _FOREIGN[language].split()
+        if language in FOREIGN:
+            return word in FOREIGN[language].split()
         if self._glossary.exact(language, [word]) is not None:
             return True
         return not self._known(word) and self._glossary.loose(language, [word]) is not None
@@ -155,7 +141,7 @@ class QueryReader:
     def _translate(self, words: Sequence[str], at: int, language: str) -> tuple[int, str | None]:
         """(number of words, English) of the longest glossary entry that starts there: of the
         query's own language, or of another one if English does not know the word."""
-        if language in _FOREIGN:
+        if language in FOREIGN:
             return 1, None
         for count in range(min(MAX_WORDS, len(words) - at), 0, -1):
             phrase = words[at : at + count]
@@ -189,7 +175,7 @@ class QueryReader:
         return None if near == word else near
 
     def _plainly_english(self, word: str) -> bool:
-        if word in _STOP or word in self._lexicon:
+        if word in SILENT_WORDS or word in self._lexicon:
             return True
         rank = self._rank(word)
         return rank is not None and rank < _COMMON and not self._foreign_function_word(word)
@@ -197,7 +183,7 @@ class QueryReader:
     def _foreign_function_word(self, word: str) -> bool:
         """As "und" or "les", which English texts hold too, but not as English."""
         tables = (self._glossary.entries[language] for language in _LATIN_SPACED)
-        return word not in _ALSO_ENGLISH and any(t.get((word,)) == SILENT for t in tables)
+        return word not in ALSO_ENGLISH and any(t.get((word,)) == SILENT for t in tables)
 
     def _base(self, word: str) -> bool:
         return word in self._lexicon or self._rank(word) is not None
