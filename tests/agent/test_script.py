@@ -70,6 +70,8 @@ QUESTIONS = (
     "the three best photos of mountains in siena without people or cars",
     "wo war ich im Sommer 2021 mit dem Hund",
     "quand étais-je à Paris en mai 2020",
+    "every photo except the ones from Lisbon",
+    "alle Fotos außer denen aus Lissabon",
     "photos within an hour after the birthday cake at the same place in another year",
 )
 
@@ -282,6 +284,13 @@ def test_a_chain_that_is_too_long_is_refused(reader: Reader) -> None:
     chain = "".join(f"{'    ' * level}day after:\n" for level in range(4)) + " " * 16 + "look: a"
     with pytest.raises(UsageError, match="4 relations lean on each other"):
         from_text(chain, reader)
+
+
+def test_a_chain_that_is_refused_already_can_still_be_shown(reader: Reader) -> None:
+    question = "the day after " * 4 + "the fair"
+    plan = understand(question, today=TODAY, places=reader.places)
+    assert plan.blocked
+    assert from_text(to_text(plan, reader), reader) == plan
 
 
 def test_blocks_too_deep_to_follow_are_refused_before_they_are_read(reader: Reader) -> None:

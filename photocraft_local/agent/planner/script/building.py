@@ -42,7 +42,7 @@ def from_text(text: str, reader: Reader) -> Plan:
     if plan == Plan():
         raise top.error("it asks for nothing", "write what is wanted, e.g. look: dog")
     depth = max(plan.wanted.depth(), plan.other.depth() if plan.other else 0)
-    if depth > MAX_CHAIN:
+    if depth > MAX_CHAIN and not plan.blocked:  # a blocked one is not followed anyhow
         raise top.error(
             f"{depth} relations lean on each other", f"at most {MAX_CHAIN} are followed; leave out"
         )

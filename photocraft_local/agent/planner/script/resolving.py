@@ -19,9 +19,19 @@ from photocraft_local.agent.planner.conditions import (
 from photocraft_local.agent.planner.mentions import Places
 from photocraft_local.agent.planner.plan import Wanted
 from photocraft_local.agent.planner.script.exact import exact_condition, exact_text
-from photocraft_local.agent.planner.script.lines import Line, items, listed, one, quoted, tree_of
+from photocraft_local.agent.planner.script.lines import (
+    Line,
+    as_words,
+    items,
+    listed,
+    one,
+    quoted,
+    tree_of,
+    with_words,
+)
 from photocraft_local.agent.planner.understand import understand
 from photocraft_local.errors import PhotocraftError, QuestionNotUnderstood, UsageError
+from photocraft_local.timelang import parse_when
 
 _CLASSES: dict[str, type] = {
     "time": TimeCondition,
@@ -68,26 +78,33 @@ def conditions_of(line: Line, reader: Reader) -> tuple[Condition, ...]:
     if line.key == _EXACTLY:
         return (_exactly(line),)
     key = line.key.removeprefix(_NOT)
+    bare, words = with_words(line)
     try:
-        found = _cameras(line, reader) if key == "camera" else _read(one(line), key, reader)
+        found = _cameras(bare, reader) if key == "camera" else _read(one(bare), key, reader)
     except PhotocraftError as error:
         if error.message.startswith(line.place):
             raise
         raise line.error(error.message, error.hint) from error
     if not found:
         raise line.error(f"this is no {key} that is known", _EXAMPLES[key])
-    return tuple(map(_turned, found)) if line.key.startswith(_NOT) else found
+    if line.key.startswith(_NOT):
+        found = tuple(map(_turned, found))
+    return found if words is None else tuple(_said(condition, words) for condition in found)
 
 
 def _read(words: str, key: str, reader: Reader) -> tuple[Condition, ...]:
-    """The key says that it is a place, so a bare name is one."""
+    """The key says what it is, so a bare name is a place, and "evening" is a time."""
     try:
         found = reader.conditions(words, key)
     except UsageError:
         if key != "place":
             raise
         found = ()
-    return found if found or key != "place" else reader.conditions(f"in {words}", key)
+    if found or key not in ("time", "place"):
+        return found
+    if key == "place":
+        return reader.conditions(f"in {words}", key)
+    return (TimeCondition(words, (parse_when(words, today=reader.today),)),)
 
 
 def _cameras(line: Line, reader: Reader) -> tuple[Condition, ...]:
@@ -118,6 +135,10 @@ def _turned(condition: Any) -> Condition:
     return replace(condition, words=words, negated=not condition.negated)  # type: ignore[no-any-return]
 
 
+def _said(condition: Any, words: str) -> Condition:
+    return replace(condition, words=words)  # type: ignore[no-any-return]
+
+
 def line_of(condition: Condition, reader: Reader) -> str:
     """A line that ``conditions_of`` reads as this condition, in words if there are such."""
     for text in _in_words(condition):
@@ -137,6 +158,9 @@ def _in_words(condition: Condition) -> Iterator[str]:
     if words.startswith(_NOT) and key != "fact":
         yield f"{_NOT}{key}: {quoted(words.removeprefix(_NOT))}"
     yield f"{key}: {quoted(words)}"
+    if isinstance(condition, PlaceCondition):
+        names = " or ".join(spot.name for spot in condition.spots)
+        yield f"{_NOT * condition.negated}{key}: {quoted(f'in {names}')}{as_words(words)}"
     if isinstance(condition, CameraCondition):
         yield f"{_NOT * condition.negated}camera: {listed(condition.names)}"
 
