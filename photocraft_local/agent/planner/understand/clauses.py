@@ -105,6 +105,10 @@ def halves(sheet: Sheet, end: int) -> list[tuple[int, int]]:
         if all(_has_words(sheet, *side) for side in _around(match.start(), end)):
             sheet.draft.claim(match.start(), match.end())
             return list(_around(match.start(), end))
+    cuts = [at for piece in sheet.pieces for at in (piece.end, piece.start)]
+    for at in cuts:  # "how far from home was the northernmost photo"
+        if all(_has_words(sheet, *side) for side in _around(at, end)):
+            return list(_around(at, end))
     return [(0, end)]
 
 
@@ -139,6 +143,7 @@ def _ends(condition: PlaceCondition) -> tuple[Spot, ...]:
 def _has_words(sheet: Sheet, start: int, end: int) -> bool:
     segments = sheet.draft.segments(start, end)
     pieces = any(True for _ in sheet.within(start, end))
+    pieces = pieces or any(start <= first < end for first, _, _ in sheet.picks)
     return pieces or any(phrase(sheet.draft.text[left:right]) for left, right in segments)
 
 

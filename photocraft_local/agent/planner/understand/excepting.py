@@ -11,6 +11,7 @@ from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
+_MORE = re.compile(r" (?:and|or|und|oder|et|ou|y|o) (?:the |any |all )?\w+", re.IGNORECASE)
 _NEAR = 3  # characters between the words for "except" and the first condition
 
 
@@ -42,8 +43,16 @@ def turn_denied(sheet: Sheet) -> None:
             continue
         at = sheet.draft.claim_before(piece.start, phrase_of("joints", "not_before"))
         if at < piece.start:
+            _block_more(sheet, piece.end)
             condition = replace(condition, negated=True)
             sheet.pieces[index] = replace(piece, start=at, condition=condition)
+
+
+def _block_more(sheet: Sheet, end: int) -> None:
+    """ "apart from Portugal and the selfies": what is added to an exception."""
+    more = _MORE.match(sheet.draft.text, end)
+    if more and sheet.draft.is_free(more.start(), more.end()):
+        sheet.block(more.start(), more.end(), "say it with 'without': two exceptions are mixed")
 
 
 def take_excepted(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:

@@ -22,6 +22,9 @@ _CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 _THESE = re.compile(r"(?:the|those|these|den|die|les|los|las)\b", re.IGNORECASE)
+_MEANWHILE = re.compile(
+    r"(?:while|whilst|when|als|während|quand|pendant que|lorsque|cuando|mientras)$", re.IGNORECASE
+)
 _SIDES = ("before", "after", "around")
 _UNITS = ("day", "week", "weekend", "month", "year")
 
@@ -69,9 +72,21 @@ def find_heads(sheet: Sheet) -> list[Head]:
             heads.append(head)
     heads = [_part_of_day(sheet, head) for head in sorted(heads, key=lambda head: head.start)]
     heads = _siblings(sheet, heads)
-    for head in heads:
-        claim_subject(sheet, head.anchor_start, head.anchor_end)
+    heads = [_with_subject(sheet, head) for head in heads]
     return _with_apart(sheet, heads)
+
+
+def _with_subject(sheet: Sheet, head: Head) -> Head:
+    """ "the day we came back from": the last there; "the day we flew to": the first."""
+    for key, which in (("last_subject", "last"), ("first_subject", "first")):
+        match = phrase_of("fillers", key).match(
+            sheet.draft.text, head.anchor_start, head.anchor_end
+        )
+        if match and sheet.draft.is_free(match.start(), match.end()):
+            sheet.draft.claim(match.start(), match.end())
+            return head if head.which else replace(head, which=which)
+    claim_subject(sheet, head.anchor_start, head.anchor_end)
+    return head
 
 
 def _part_of_day(sheet: Sheet, head: Head) -> Head:
@@ -103,6 +118,10 @@ def _siblings(sheet: Sheet, heads: list[Head]) -> list[Head]:
 def find_named_heads(sheet: Sheet) -> list[Head]:
     """ "the skatepark day", "our ski trip": what no time and no place has claimed."""
     heads = []
+    for head in _of_table(sheet, "heads_beside_looks"):
+        if sheet.draft.is_free(head.start, head.end):
+            sheet.draft.claim(head.start, head.end)
+            heads.append(head)
     for match in list(sheet.draft.matches(phrase_of("joints", "named_unit"))):
         start, end = match.span("anchor")
         if phrase_of("joints", "no_name").search(match["anchor"]):
@@ -146,11 +165,13 @@ def _time_head(time: AnchoredTime) -> Head | None:
         kind = cast(RelationKind, time.unit)
         return Head(*bounds, kind, time.shift, time.which, hours=time.hours)
     if time.side in ("before", "until"):
-        which = time.which or ("last" if time.side == "until" else "first")
-        return Head(*bounds, "before", which=_of_many(time, which), within=time.within)
+        which: str = time.which or ("last" if time.side == "until" else "first")
+        which = _of_many(time, which)
+        return Head(*bounds, "before", which=which, within=time.within, hours=time.hours)
     if time.side in ("after", "since"):
         which = time.which or ("first" if time.side == "since" else "last")
-        return Head(*bounds, "after", which=_of_many(time, which), within=time.within)
+        which = _of_many(time, which)
+        return Head(*bounds, "after", which=which, within=time.within, hours=time.hours)
     if time.within is not None:
         return Head(*bounds, "around", which=time.which, within=time.within)
     return Head(*bounds, "event", which=time.which, is_meanwhile=True)
@@ -192,6 +213,7 @@ def _table_head(sheet: Sheet, phrase: Phrase, match: re.Match[str]) -> Head:
         shift=int(shift) * (int(count) if count.isdigit() else _COUNTS[count.lower()]),
         which=which,
         km=_kilometres(found) if "km" in found else float(km) if km else None,
+        is_meanwhile=bool(_MEANWHILE.match(match.group())),
     )
 
 
