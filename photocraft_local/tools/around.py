@@ -32,8 +32,8 @@ RELATION: dict[str, schema.Schema] = {
     ),
     "shift": schema.whole(
         "Moves unit: 1 = the day (week, event …) after, -1 = the one before; default 0.",
-        -10_000,
-        10_000,
+        -1_000_000,
+        1_000_000,
     ),
     "before": schema.words(f"How far back in time: {FORMS}.", longest=60),
     "after": schema.words(f"How far ahead in time: {FORMS}.", longest=60),

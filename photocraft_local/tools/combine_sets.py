@@ -29,7 +29,7 @@ class CombineSets:
         "save_as",
         op=schema.choice("How to combine.", ("and", "or", "minus")),
         sets=schema.many(
-            schema.set_name("A saved set."), "Names of saved sets, in order.", least=1, most=16
+            schema.set_name("A saved set."), "Names of saved sets, in order.", least=1, most=64
         ),
         photos=schema.uids("Photos as one more set, behind the saved ones.", most=1000),
         save_as=schema.SAVE_AS,

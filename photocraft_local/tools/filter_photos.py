@@ -48,7 +48,7 @@ class FilterPhotos:
             ORDERS,
         ),
         of_place=OF_PLACE,
-        limit=schema.whole("Keep so many of the order; needs order.", 1, 100_000),
+        limit=schema.whole("Keep so many of the order; needs order.", 1, 1_000_000),
         facts=schema.flag("true = sums over all photos of the result."),
         compare=schema.set_name("A saved set: how far apart are it and the result."),
         save_as=schema.SAVE_AS,

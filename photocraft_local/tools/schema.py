@@ -10,6 +10,7 @@ from photocraft_local.tools.sets import NAME_PATTERN
 Schema = dict[str, Any]
 
 MAX_WORDS = 1000  # characters of a text argument
+MAX_EXPRESSION = 10_000  # characters of a filter expression
 MAX_UID = 80
 
 
@@ -84,9 +85,11 @@ WHERE = words(
     "country, camera, event, trip, has_gps, has_time, has_place, has_camera, width, height "
     "(pixels); functions: flag(word), near(place or 'lat,lon', km), place(name), "
     "north_of(place) and the other sides, between(place, place), box(lat1, lon1, lat2, lon2), "
-    "match_address(words), holiday(name); joined by and, or, not."
+    "match_address(words), holiday(name); joined by and, or, not.",
+    longest=MAX_EXPRESSION,
 )
 WHEN_BRIEF = words("When it was taken, in words or ISO form as in filter_photos, e.g. 'May 2021'.")
 WHERE_BRIEF = words(
-    "Filter expression as in filter_photos, e.g. \"place('Italy') and hour >= 18\"."
+    "Filter expression as in filter_photos, e.g. \"place('Italy') and hour >= 18\".",
+    longest=MAX_EXPRESSION,
 )

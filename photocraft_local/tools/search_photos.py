@@ -17,10 +17,10 @@ _TOP_K = 20
 _MOST_ROWS = 100
 
 ANY_TEXT = schema.many(
-    schema.words("One thing that may be seen, e.g. 'cat'.", longest=200),
+    schema.words("One thing that may be seen, e.g. 'cat'."),
     "Any one of these is seen: 'cats or dogs' is ['cat', 'dog'].",
     least=2,
-    most=8,
+    most=32,
 )
 
 
@@ -38,9 +38,9 @@ class SearchPhotos:
     parameters = schema.arguments(
         text=schema.words("What is seen, in plain English, e.g. 'dog on a beach'."),
         any_text=ANY_TEXT,
-        like=schema.uids("Find photos that look like these photos or crops, at most 8.", most=8),
+        like=schema.uids("Find photos that look like these photos or crops, at most 32.", most=32),
         not_text=schema.many(
-            schema.words("One thing that must not be seen, e.g. 'people'.", longest=200),
+            schema.words("One thing that must not be seen, e.g. 'people'."),
             "What must not be seen, one entry each.",
             most=8,
         ),

@@ -36,15 +36,15 @@ SCHEMAS: dict[str, schema.Schema] = {
             by=schema.choice("The order, as in filter_photos.", ORDERS),
             of_place=OF_PLACE,
             set=schema.set_name("The saved set that was chosen from."),
-            limit=schema.whole("Each photo must be among so many of the order.", 1, 100_000),
+            limit=schema.whole("Each photo must be among so many of the order.", 1, 1_000_000),
         ),
         "description": "Each photo must be among the foremost of a saved set.",
     },
     "in_sets": schema.many(
-        schema.set_name("A saved set."), "Each photo must be in one of these.", most=16
+        schema.set_name("A saved set."), "Each photo must be in one of these.", most=64
     ),
     "not_in_sets": schema.many(
-        schema.set_name("A saved set."), "Each photo must be in none of these.", most=16
+        schema.set_name("A saved set."), "Each photo must be in none of these.", most=64
     ),
 }
 

@@ -26,9 +26,9 @@ _CLAIM = schema.arguments(
     where=schema.WHERE_BRIEF,
     text=schema.words("What must be seen; checked by score against the cut-off."),
     any_text=ANY_TEXT,
-    like=schema.uids("Must look like these pictures; checked by score.", most=8),
+    like=schema.uids("Must look like these pictures; checked by score.", most=32),
     not_text=schema.many(
-        schema.words("One thing that must not be seen.", longest=200),
+        schema.words("One thing that must not be seen."),
         "What must not be seen; checked by score.",
         most=8,
     ),

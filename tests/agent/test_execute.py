@@ -327,3 +327,23 @@ def test_no_message_lists_a_large_set() -> None:
         assert len(str(observation.data)) < 12_000
     for call in seen.calls:
         assert len(str(call.arguments)) < 2_000
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted(not_looks=("x" * 900,)),
+        Wanted(looks=(Look(tuple(f"thing {at}" for at in range(30))),)),
+        Wanted(either=tuple(where(f"day == {1 + at % 28}", f"{at}") for at in range(20))),
+        where(" or ".join(f"day == {1 + at % 28}" for at in range(300))),
+        lean("day", CAKE, shift=10**9),
+        lean("after", CAKE, within=timedelta(days=10**6)),
+        lean("before", CAKE, within=timedelta(milliseconds=1)),
+        lean("place", CAKE, km=10**7),
+        Wanted(pick=Pick("last", 10**6)),
+    ],
+    ids=range(9),
+)
+def test_no_plan_breaks_the_schema_of_a_tool(wanted: Wanted) -> None:
+    seen = told(wanted)  # a malformed call would raise
+    assert seen.answer.text

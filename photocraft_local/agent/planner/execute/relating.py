@@ -17,6 +17,8 @@ from photocraft_local.records import Json
 SAME_PLACE_KM: Final = 0.5  # "at the same place": one's own camera wanders, and GPS errs
 SAME_TOWN_KM: Final = 10.0  # where nothing but the name of a town or country says which place
 _AROUND: Final = timedelta(hours=1)
+_ENDLESS: Final = "any time"
+_LONGEST: Final = timedelta(days=36_500)
 _CALENDAR: Final = ("day", "week", "weekend", "month", "year", "event", "trip")
 
 
@@ -25,15 +27,14 @@ def around_arguments(relation: Relation) -> dict[str, Json]:
     asked: dict[str, Json] = {}
     if relation.kind in _CALENDAR:
         asked |= {"unit": relation.kind}
-        asked |= {"shift": relation.shift} if relation.shift else {}
+        asked |= {"shift": _shift(relation)} if relation.shift else {}
     elif relation.kind == "place":
         asked |= {"km": _km(relation)}
     elif relation.kind == "around":
-        span = length(relation.within or _AROUND)
+        span = _span(relation.within or _AROUND)
         asked |= {"before": span, "after": span}
     else:
-        span = length(relation.within) if relation.within else ""
-        asked[relation.kind] = span or "any time"
+        asked[relation.kind] = _span(relation.within) if relation.within else _ENDLESS
     if relation.which != "each":
         asked["which"] = relation.which
     if relation.apart:
@@ -43,9 +44,19 @@ def around_arguments(relation: Relation) -> dict[str, Json]:
     return asked
 
 
+def _shift(relation: Relation) -> int:
+    """No calendar has as many units, so nothing lies further."""
+    return max(-1_000_000, min(relation.shift, 1_000_000))
+
+
+def _span(within: timedelta) -> str:
+    """In the tool's words, which reach from a second to a century."""
+    return _ENDLESS if within > _LONGEST else length(max(within, timedelta(seconds=1)))
+
+
 def _km(relation: Relation) -> float:
     if relation.km is not None:
-        return max(relation.km, 0.001)
+        return min(max(relation.km, 0.001), 20_000.0)
     return SAME_TOWN_KM if _is_a_region(relation.anchor) else SAME_PLACE_KM
 
 
