@@ -71,6 +71,7 @@ QUESTIONS = (
     "wo war ich im Sommer 2021 mit dem Hund",
     "quand étais-je à Paris en mai 2020",
     "every photo except the ones from Lisbon",
+    "the evening of the day after the concert in Porto",
     "alle Fotos außer denen aus Lissabon",
     "photos within an hour after the birthday cake at the same place in another year",
 )

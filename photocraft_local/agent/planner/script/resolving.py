@@ -136,6 +136,10 @@ def _turned(condition: Any) -> Condition:
 
 
 def _said(condition: Any, words: str) -> Condition:
+    """Called so by the answer; what was read for a time is not what the question says then."""
+    if isinstance(condition, TimeCondition):
+        whens = tuple(replace(when, text="") for when in condition.whens)
+        return TimeCondition(words, whens, condition.negated)
     return replace(condition, words=words)  # type: ignore[no-any-return]
 
 
@@ -158,6 +162,9 @@ def _in_words(condition: Condition) -> Iterator[str]:
     if words.startswith(_NOT) and key != "fact":
         yield f"{_NOT}{key}: {quoted(words.removeprefix(_NOT))}"
     yield f"{key}: {quoted(words)}"
+    if isinstance(condition, TimeCondition):
+        meant = " or ".join(when.meaning for when in condition.whens)
+        yield f"{_NOT * condition.negated}{key}: {quoted(meant)}{as_words(words)}"
     if isinstance(condition, PlaceCondition):
         names = " or ".join(spot.name for spot in condition.spots)
         yield f"{_NOT * condition.negated}{key}: {quoted(f'in {names}')}{as_words(words)}"
