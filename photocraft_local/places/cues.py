@@ -38,6 +38,7 @@ class Cues:
     article: bool  # … and "the", which no town takes
     weak: bool  # after "of", "and" …
     after: bool  # before "trip", a time …
+    dated: bool  # a time stands behind it
     beside: bool  # before or after a time or "photos"
     alone: bool  # nothing follows that it could describe
     whole: bool  # it is all that is asked
@@ -76,6 +77,7 @@ def cues_of(
         article=bool(before),
         weak=at > 0 and keys[0] in classes["weak"],
         after=following in classes["after"] or dated == "behind",
+        dated=dated == "behind",
         beside=bool(dated) or bool({following, *keys[: min(at, 1)]} & classes["photo"]),
         alone=not behind[:1].isalpha() or following in classes["small"],
         whole=len(window) == len(words),

@@ -21,7 +21,16 @@ Visits = Callable[[Area], int]
 _WORD = re.compile(r"[^\W\d_]+(?:\.(?=[^\W\d_]\.))?", re.UNICODE)
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _GAP = re.compile(r"[ \t]*|-|\. ?|['’]|, ?|\. ")
-_CODES = {"US", "UK", "USA", "UAE"}  # also pronouns and the like when they are not in capitals
+_CODES = {
+    "US",
+    "UK",
+    "USA",
+    "UAE",
+    "LA",
+    "NY",
+    "SF",
+    "DC",
+}  # also pronouns and the like when they are not in capitals
 _LOWER_CODES = {"usa", "uk", "uae", "nyc"}  # no words, so short and yet names in lower case
 _MAX_WORDS = 5
 _MAX_LETTERS = 8
@@ -148,7 +157,7 @@ def _named(
         return lookup(name)
     if (key in classes["never"] and not code) or window[0].key in classes["edge"]:
         return []
-    if window[-1].key in classes["edge"] | classes["end"] or len(key) < 2:
+    if (window[-1].key in classes["edge"] | classes["end"] and not code) or len(key) < 2:
         return []
     named = lookup(name)
     if not named:
@@ -167,6 +176,8 @@ def _accepted(key: str, named: list[Named], cues: Cues) -> bool:
         if not cues.capital:
             return here
         said = cues.before and not cues.of
+        if (cues.whole or cues.dated) and any(map(_is_large, named)):
+            return True
         return said or (cues.after and not cues.first) or (cues.visited and cues.whole)
     if key in classes["capital"]:
         if not cues.capital:
@@ -218,6 +229,14 @@ def _accepted_in_lower_case(key: str, named: list[Named], cues: Cues) -> bool:
     if cues.beside or cues.whole or (cues.num_words > 1 and cues.alone):
         return main >= _LOWER_AND_BESIDE
     return main >= _NOTHING
+
+
+def _is_large(pair: Named) -> bool:
+    """A country or city that comes to mind before its namesakes: "Georgia 2019", "Santiago"."""
+    area, main = pair
+    return main and (
+        area.kind == "country" or (area.kind == "city" and area.population >= _NOTHING)
+    )
 
 
 def _people(pair: Named) -> float:

@@ -17,6 +17,7 @@ from photocraft_local.places.visited import Visited
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ONE_SLIP, _TWO_SLIPS = 5, 8  # letters that a name needs
+_PLAIN = 7
 _MAX_WORDS = 3
 _KNOWN = 20_000  # people of a place whose name is no slip
 
@@ -78,6 +79,8 @@ def _speaks_for_place(
         return False
     if _plural(key, name):
         return False  # "ports" is no Porto
+    if len(key) >= _PLAIN and slips(key, name, 1) == 1:
+        return True  # so long a word that it hardly is another one
     return (cues.before and not cues.article) or cues.whole or (cues.capital and not cues.first)
 
 

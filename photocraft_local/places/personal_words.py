@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _AT = (
-    r"\b(?:at|in|from|near|to|around|by|outside|visiting|back|leaving|bei|zu|zum|zur|im|nach"
+    r"\b(?:is|between|at|in|from|near|to|around|by|outside|visiting|back|leaving|bei|zu|zum|zur|im|nach"
     r"|not|nor|except|without|nahe|chez|à|au|dans|depuis|près de|en|desde|cerca de)\s+"
 )
 _MINE = (
@@ -26,7 +26,7 @@ BESIDE = re.compile(
 )
 BEGINS = re.compile(r"(?i)(?:^|[,;.]|\b(?:photos?|pics?|pictures?|fotos?|bilder))\s*$")
 _OTHER = (
-    r"\s+(?:run|office|page|plate|game|team|made|cooked|town|depot|screen|theat|of\b|in\b|bench|table"
+    r"\s+(?:run|office|page|plate|game|team|made|cooked|town|depot|screen|theat|of\b|sweet|bench|table"
     r"|shop|out\b)"
 )
 OTHER_HOME = re.compile(rf"(?i){_OTHER}|-\w")  # "home run" is no place, nor is "work bench"
@@ -43,7 +43,7 @@ HOME = re.compile(
 )
 WORK = re.compile(
     r"(?i)\b(?:at|from|near|around|of)\s+(?P<name>(?:my\s+)?work(?:place)?|(?:the|my|our)\s+office)\b"
-    rf"(?!{_OTHER}|-)|\bin\s+(?P<office>(?:my|our)\s+office)\b"
+    rf"(?!{_OTHER}|-)|\bhome (?:and|or) (?P<too>work)\b|\bin\s+(?P<office>(?:my|our)\s+office)\b"
     r"|\b(?P<arbeit>bei der arbeit|auf (?:der )?arbeit|im büro|in der firma)\b"
     r"|\b(?P<travail>au (?:travail|bureau|boulot))\b"
     r"|\ben (?P<trabajo>el trabajo|(?:la|mi) oficina)\b"

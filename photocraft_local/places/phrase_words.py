@@ -31,8 +31,9 @@ _OF = r"(?:\b(?:of|from|to|around|von|vom|zu|um|de|du|des|d['’]|del)\b\s*|(?<=
 
 _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "five": 5, "ten": 10, "twenty": 20,
-    "fifty": 50, "hundred": 100, "a hundred": 100, "half a": 0.5, "ein": 1, "einem": 1, "zehn": 10,
-    "zwanzig": 20, "fünf": 5, "fünfzig": 50, "hundert": 100, "un": 1, "une": 1, "dix": 10,
+    "fifty": 50, "hundred": 100, "a hundred": 100, "half a": 0.5, "a couple of": 2,
+    "ein": 1, "einem": 1, "zehn": 10, "zwanzig": 20, "fünf": 5, "fünfzig": 50, "hundert": 100,
+    "un": 1, "une": 1, "dix": 10,
     "vingt": 20, "cinq": 5, "cinquante": 50, "cent": 100, "uno": 1, "diez": 10, "veinte": 20,
     "cinco": 5, "cincuenta": 50, "cien": 100, "一": 1, "两": 2, "五": 5, "十": 10, "二十": 20,
     "五十": 50, "一百": 100,
@@ -44,11 +45,14 @@ _NUMBER = (
 )
 _UNIT = (
     r"(?P<unit>km|kilom[eè]t(?:re|er)s?n?|kilómetros?|kilometern?|kms|miles?|mi|meilen?|millas?|milles?"
+    r"|feet|foot|ft|yards?|yd|英尺"
     r"|m|met(?:re|er)s?n?|mètres?|metros?|metern?|公里|千米|英里|米)"
 )
 _ABOUT = r"(?:(?:about|roughly|some|etwa|rund|ungefähr|environ|unos|unas)\s+)?"
 _KM_PER_UNIT = (
     (("mile", "mi", "meile", "milla", "mille", "英里"), 1.609344),
+    (("feet", "foot", "ft", "英尺"), 0.0003048),
+    (("yard", "yd"), 0.0009144),
     (("km", "kilo", "公里", "千米"), 1.0),
     (("m", "米"), 0.001),
 )
@@ -58,7 +62,8 @@ WITHIN = _before(
     r"|im (?:umkreis|radius) von|à moins de|à|dans un rayon de|au plus à"
     r"|a menos de|en un radio de|a)\s+)"
     rf"{_ABOUT}{_NUMBER}\s?{_UNIT}\s*(?:radius\s+|away\s+|autour\s+|alrededor\s+|rund\s+)?{_OF}?{ARTICLE}"
-    r"|(?<![\w.])(?P<bare>\d+(?:[.,]\d+)?)\s?(?P<bare_unit>km|miles?|kilom[eè]t(?:re|er)s?|kilómetros?|m)"
+    r"|(?<![\w.])(?P<bare>\d+(?:[.,]\d+)?|a couple of)\s?"
+    r"(?P<bare_unit>km|miles?|kilom[eè]t(?:re|er)s?|kilómetros?|m)"
     rf"\s+(?:away\s+|rund\s+|autour\s+|alrededor\s+)?(?:from|around|of|um|von|de|d['’]|del)\s*{ARTICLE}"
 )
 BEYOND = _before(
@@ -67,9 +72,18 @@ BEYOND = _before(
     rf"{_ABOUT}{_NUMBER}\s?{_UNIT}\s*(?:away\s+|entfernt\s+)?{_OF}?{ARTICLE}"
 )
 WITHIN_BEHIND = _behind(rf"^\s?(?:周围|方圆)?{_NUMBER}\s?{_UNIT}(?:以内|之内|范围内|内)")
+_DURATION = (
+    r"(?:\d+|an?|one|two|half an?|einer|une?|una?)\s*(?:minutes?|mins?|hours?|h|minuten|stunden?"
+    r"|heures?|minutos?|horas?)(?:['’]s?)?(?:\s+(?:walk|drive|ride|away|by \w+|zu fuß|à pied))?"
+)
+TIME_AWAY = _before(  # no distance: it depends on how one travels
+    r"\b(?:(?:within|less than|under|at most|up to|unter|weniger als|à moins de|a menos de)\s+"
+    rf"{_DURATION}\s+{_OF}|{_DURATION}\s+(?:from|von|d[eu]|del)\s+){ARTICLE}"
+)
 BEYOND_BEHIND = _behind(rf"^\s?{_NUMBER}\s?{_UNIT}(?:以外|之外|开外)")
 NEAR = _before(
-    r"\b(?:(?:just |right )?outside(?=\s*$)(?!)|near(?: to| by)?|nearby|close to|(?:all )?around"
+    r"\b(?:a few (?:km|kilomet(?:re|er)s|miles) (?:away )?(?:from|of)"
+    r"|(?:just |right )?outside(?=\s*$)(?!)|near(?: to| by)?|nearby|close to|(?:all )?around"
     r"|not far from|next to|beside|in the (?:vicinity|neighbou?rhood|area|surroundings) of"
     r"|in der (?:nähe|umgebung|gegend) (?:von|vom|des|der)|nahe(?: bei)?|bei|rund um"
     r"|unweit(?: von)?|in der nähe|neben|près d[eu']s?|près|proche d[eu]|autour d[eu]"
@@ -128,7 +142,8 @@ _ONES = (
     r"(?:(?:that|which)\s+(?:are|were)\s+)?"
 )
 NOT = _before(
-    r"\b(?:but\s+)?(?:not|never|neither|nor|except(?:ing)?(?: for)?|excluding|other than"
+    r"\b(?:but\s+)?(?:(?:are|were|is|was|have|has)n['’]t(?: been)?"
+    r"|besides|not|never|neither|nor|except(?:ing)?(?: for)?|excluding|other than"
     rf"|apart from|aside from|without|minus|(?:everything|all(?: {_PHOTO})?|anything|anywhere) but"
     r"|outside(?: of)?|away from"
     r"|nicht|weder|noch|außer(?:halb)?(?: von)?|ausgenommen|ohne|nie"

@@ -106,6 +106,10 @@ class _Reader:
                 problem=mention.problem,
                 hint=mention.hint,
             )
+        if away := words.TIME_AWAY.search(self.text, self.left, mention.start):
+            problem = f"{away[0].strip()!r} is no distance: it depends on how one travels"
+            phrase = self._phrase(away.start(), mention.end, (), False)
+            return replace(phrase, problem=problem, hint="say how many km")
         how = self._how(mention)
         start, negated = self._lead(how.start)
         spot, doubt = self._spot(mention, how)

@@ -27,6 +27,7 @@ def ranked(named: Sequence[Named], visited: Visited = NOWHERE) -> list[Named]:
     """The areas, likeliest first: those that hold photos before the others, countries before
     the rest, then by population."""
     cities = [area for area, _ in named if area.kind == "city"]
+    rivals = [area for area, main in named if main and area.kind == "city"]
 
     def order(pair: Named) -> tuple[bool, bool, float]:
         area, main = pair
@@ -35,7 +36,13 @@ def ranked(named: Sequence[Named], visited: Visited = NOWHERE) -> list[Named]:
             _is_meant_before(city, area) for city in cities
         ):
             weight *= _NAMESAKE_SHARE / 2
-        return visited.count(area) > 0, area.kind in ("country", "continent") and main, weight
+        # Grenada is Granada in Spanish, but the Spanish city has more people.
+        outnumbered = any(
+            city.country_code != area.country_code and city.population > area.population
+            for city in rivals
+        )
+        whole = area.kind in ("country", "continent") and main and not outnumbered
+        return visited.count(area) > 0, whole, weight
 
     return sorted(named, key=order, reverse=True)
 
