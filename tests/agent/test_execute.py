@@ -10,6 +10,7 @@ from made_library import Made, Told, World
 from plan_oracle import Known
 
 from photocraft_local.agent.planner.draft import Unused
+from photocraft_local.agent.planner.execute import Result, moves
 from photocraft_local.agent.planner.plan import Ask, Look, Pick, Plan, Relation, Wanted
 from photocraft_local.records import Hit
 from photocraft_local.search.searcher import Query, SearchResult
@@ -204,6 +205,23 @@ def test_which_of_several_occasions_was_taken_is_said() -> None:
     text = told(lean("day", CAKE, which="first")).answer.text
     assert "is known of 2 occasions; the first is meant, the one of 1 May 2021." in text
     assert "occasions" not in told(lean("day", CAKE)).answer.text
+
+
+def test_the_role_of_each_set_on_the_way_is_told() -> None:
+    """A person who sees the sets as they come must not take an anchor for an answer."""
+    plan = Plan(Wanted(relations=lean("day", CAKE).relations, but_not=(TRAM,)))
+    going, thoughts = moves(plan), []
+    registry = WORLD.registry(searcher=EYES)
+    move = next(going)
+    while move.call.name != "submit_answer":
+        thoughts.append(move.thought)
+        seen = registry.call(move.call)
+        move = going.send(Result(seen.data, seen.error))
+    assert thoughts == [
+        "What it leans on: All that look like 'cake'.",
+        "The photos that stand so to these: the day (looks like 'cake').",
+        "What to leave out: Among them, all that look like 'tram'.",
+    ]
 
 
 def test_how_far_the_same_place_reaches_is_said_and_a_town_reaches_further() -> None:

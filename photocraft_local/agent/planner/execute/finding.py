@@ -35,6 +35,12 @@ from photocraft_local.agent.planner.execute.wording import in_words, of_pictures
 from photocraft_local.agent.planner.plan import Look, Pick, Relation, Wanted
 from photocraft_local.records import Json, ToolCall
 
+_ROLES = {
+    "anchor": "What it leans on: ",
+    "out": "What to leave out: ",
+    "part": "One part of it: ",
+    "other": "The other set: ",
+}
 _MOST_COUNTED = 4  # conditions that are counted one by one when nothing meets all
 
 
@@ -81,7 +87,7 @@ class Finder:
         name = f"{prefix}fitting"
         arguments = {"save_as": name, **filter_arguments(conditions), **base.within}
         result = yield Move(
-            f"Keep what metadata decides: {words or 'all photos'}.",
+            _told(name, f"Keep what metadata decides: {words or 'all photos'}."),
             ToolCall("filter_photos", arguments),
         )
         found = taken(result, name)
@@ -102,7 +108,7 @@ class Finder:
         given = yield from self._given(relation, aside)
         asked = around_arguments(relation)
         result = yield Move(
-            f"The photos that stand so to these: {related(relation)}.",
+            _told(name, f"The photos that stand so to these: {related(relation)}."),
             ToolCall(
                 "around",
                 {**given, **asked, "include_given": True, **base.within, "save_as": name},
@@ -176,7 +182,9 @@ class Finder:
     def _like(self, pictures: Sequence[str], report: Report, base: Found, prefix: str) -> Finding:
         name, words = f"{prefix}like", " and ".join(pictures)
         arguments = {"like": [*pictures], "exact": True, "save_as": name, **base.within}
-        result = yield Move(f"All that look like {words}.", ToolCall("search_photos", arguments))
+        result = yield Move(
+            _told(name, f"All that look like {words}."), ToolCall("search_photos", arguments)
+        )
         found = taken(result, name)
         if not found.count:
             raise NothingFound(f"nothing looks enough like {words}{_among(base)}")
@@ -186,7 +194,7 @@ class Finder:
     def _looked(self, look: Look, report: Report, base: Found, name: str) -> Finding:
         wanted = looks_for(look)
         result = yield Move(
-            f"{'Among them, a' if base.name else 'A'}ll that look like {look}.",
+            _told(name, f"{'Among them, a' if base.name else 'A'}ll that look like {look}."),
             ToolCall("search_photos", {**wanted, "exact": True, "save_as": name, **base.within}),
         )
         found = taken(result, name)
@@ -207,7 +215,7 @@ class Finder:
     def _without(self, text: str, report: Report, base: Found, name: str) -> Finding:
         """What is below the look's own cut-off; a photo without a vector cannot be said to be."""
         result = yield Move(
-            f"Of these, all that do not look like '{text}'.",
+            _told(name, f"Of these, all that do not look like '{text}'."),
             ToolCall(
                 "search_photos",
                 {"not_text": [text], "exact": True, "save_as": name, **base.within},
@@ -232,7 +240,9 @@ class Finder:
             return (yield from self._best(wanted, pick, base, name, words))
         place: dict[str, Json] = {"of_place": pick.place} if pick.place else {}
         arguments = {"order": pick.by, "limit": pick.count, **place, "save_as": name, **base.within}
-        result = yield Move(f"Of these, {words}.", ToolCall("filter_photos", arguments))
+        result = yield Move(
+            _told(name, f"Of these, {words}."), ToolCall("filter_photos", arguments)
+        )
         found = taken(result, name)
         if not found.count:
             fact = "time" if pick.by in ("first", "last") else "position"
@@ -250,8 +260,15 @@ class Finder:
             looks_for(wanted.looks[0]) if wanted.looks else {"like": [*wanted.like]}
         )
         arguments = {**looks, "top_k": min(pick.count, 200), "save_as": name, **base.within}
-        result = yield Move(f"Of these, {words}.", ToolCall("search_photos", arguments))
+        result = yield Move(
+            _told(name, f"Of these, {words}."), ToolCall("search_photos", arguments)
+        )
         return taken(result, name)
+
+
+def _told(name: str, thought: str) -> str:
+    """The thought, led by the role of the set that is made: its name begins with it."""
+    return _ROLES.get(name.partition("_")[0], "") + thought
 
 
 def filter_arguments(conditions: Sequence[Condition]) -> dict[str, Json]:
