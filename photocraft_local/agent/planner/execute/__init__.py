@@ -1,6 +1,6 @@
 """From a plan to tool calls and, at the end, an answer: ``moves``.
 
-``finding`` narrows a described set step by step, ``relating`` leans one set on another,
+``finding`` and ``narrowing`` make a described set step by step, ``relating`` leans one on another,
 ``claims`` says what the answer has to prove, ``answering`` puts it into words. Knows no
 library: only what the tools said.
 """
