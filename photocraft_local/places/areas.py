@@ -15,6 +15,7 @@ from photocraft_local.places.distance import box_around, haversine_km
 from photocraft_local.places.keys import fold
 
 Kind = Literal["city", "county", "region", "country", "continent", "point"]
+_ROUNDING_KM = 0.01  # positions are told to about a metre
 ROUND = ("city", "point")  # kinds that a radius bounds
 
 KM_PER_ROOT_HEAD = 0.0085  # a disc of about 4,400 people a square kilometre
@@ -73,7 +74,7 @@ class Area:
         """Whether a position with that address ("city, region, country") lies in it."""
         if self.is_round:
             away = haversine_km(self.latitude, self.longitude, latitude, longitude)
-            return bool(away <= self.radius_km)
+            return bool(away <= self.radius_km + _ROUNDING_KM)
         parts = [fold(part) for part in address.split(",")]
         if self.kind == "continent":
             return parts[-1] in self.members

@@ -7,14 +7,15 @@ is decided in mentions.py. Knows no photos, only where a library has some.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from photocraft_local.places import phrase_words as words
 from photocraft_local.places.areas import Area, PlaceMention
+from photocraft_local.places.joining import joined, narrowed
 from photocraft_local.places.phrase import PlacePhrase, PlaceSpot, Relation, near_km
-from photocraft_local.places.ranking import Doubt, apart, doubt_about, lies_in, town_among
+from photocraft_local.places.ranking import Doubt, doubt_about, town_among
 from photocraft_local.places.sectors import Side
 from photocraft_local.places.visited import NOWHERE, Visited
 
@@ -39,7 +40,7 @@ def find_places(
     """
     known = visited if visited is not None else getattr(places, "visited", NOWHERE)
     read = getattr(places, "mentions", places.find_in_text)  # an atlas also knows what is wrong
-    mentions = list(_narrowed(text, read(text)))
+    mentions = list(narrowed(text, read(text)))
     found: list[PlacePhrase] = []
     at = 0
     while at < len(mentions):
@@ -51,32 +52,7 @@ def find_places(
             continue
         found.append(reader.one(mentions[at]))
         at += 1
-    return list(_joined(text, found))
-
-
-def _narrowed(text: str, mentions: Sequence[PlaceMention]) -> Iterator[PlaceMention]:
-    """ "Paris in Texas" and "Tuscany's beach town Viareggio" name one place, not two."""
-    rest = list(mentions)
-    while rest:
-        first = rest.pop(0)
-        if rest:
-            between = text[first.end : rest[0].start]
-            other = rest[0]
-            if words.INSIDE.match(between) and (inner := _within(first, other)):
-                rest[0] = PlaceMention(first.start, other.end, text[first.start : other.end], inner)
-                continue
-            if words.OWNED.match(between) and (inner := _within(other, first)):
-                rest[0] = PlaceMention(first.start, other.end, other.text, inner)
-                continue
-        yield first
-
-
-def _within(one: PlaceMention, whole: PlaceMention) -> tuple[Area, ...]:
-    """The areas of ``one`` in the likeliest of ``whole``; none if both are the same place."""
-    outer = whole.areas[0] if whole.areas and not one.problem else None
-    if outer is None or outer.is_round or outer in one.areas[:1]:
-        return ()
-    return tuple(area for area in one.areas if lies_in(area, outer))
+    return list(joined(text, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,45 +230,3 @@ def _length_in(match: re.Match[str]) -> tuple[str, str]:
 
 def _length(match: re.Match[str] | None) -> int:
     return match.end() if match else 0
-
-
-def _joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
-    """Neighbours that are choices of one condition become one phrase."""
-    last: PlacePhrase | None = None
-    for phrase in phrases:
-        joint = _joint(text, last, phrase) if last else ""
-        if last is None or not joint or last.problem or phrase.problem:
-            if last:
-                yield last
-            last = phrase
-            continue
-        both = last.negated or phrase.negated
-        same = last.negated == phrase.negated or (last.negated and not phrase.negated)
-        choices = joint == "or" or all(
-            apart(one, two) for one in last.areas for two in phrase.areas
-        )
-        if not same or not choices:
-            yield last
-            last = phrase
-            continue
-        last = PlacePhrase(
-            last.start,
-            phrase.end,
-            text[last.start : phrase.end],
-            last.spots + phrase.spots,
-            both,
-            last.notes + phrase.notes,
-            last.ambiguous or phrase.ambiguous,
-        )
-    if last:
-        yield last
-
-
-def _joint(text: str, left: PlacePhrase, right: PlacePhrase) -> str:
-    between = text[left.end : right.start]
-    for name, pattern in (("or", words.OR), ("and", words.AND), (",", words.COMMA)):
-        if pattern.match(between) or (between and pattern.match(between.strip(" ") + " ")):
-            return name
-    if right.negated and left.negated and not between.strip():
-        return "or"  # "neither in Italy nor in Spain"
-    return ""

@@ -176,7 +176,7 @@ def _place(photo: Photo) -> str:
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _TOLD: tuple[tuple[re.Pattern[str], Callable[[Photo], str]], ...] = (
     (re.compile(r"\b(time|date|year|month|day|weekday|hour|clock|holiday|has_time)\b"), _time),
-    (re.compile(r"\b(near|place|box|has_gps|has_place)\b"), _place),
+    (re.compile(r"\b(near|place|box|between|[a-z]+_of|has_gps|has_place)\b"), _place),
     (re.compile(r"\b(address|match_address|city|region|country)\b"), _place),
     (re.compile(r"\b(camera|has_camera)\b"), lambda photo: photo.camera or "no camera"),
     (re.compile(r"\b(width|height)\b"), lambda photo: f"{photo.width} x {photo.height} pixels"),

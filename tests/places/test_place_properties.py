@@ -106,6 +106,7 @@ def test_near_lies_inside_a_larger_distance(
 @given(areas, areas)
 def test_containment_of_centres_is_symmetric_to_distance(one: Area, other: Area) -> None:
     away = haversine_km(one.latitude, one.longitude, other.latitude, other.longitude)
+    assume(abs(away - one.radius_km) > 0.01)
     assert one.holds(other.latitude, other.longitude, "") == (away <= one.radius_km)
     swapped = haversine_km(other.latitude, other.longitude, one.latitude, one.longitude)
     assert swapped == pytest.approx(away)

@@ -1,0 +1,81 @@
+"""Neighbouring names and phrases that belong together: "Paris in Texas", "Lisbon or Porto".
+
+Before reading, a name and the land around it become one name; after it, phrases that are choices
+of one condition become one phrase. Knows no gazetteer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from photocraft_local.places import phrase_words as words
+from photocraft_local.places.areas import Area, PlaceMention
+from photocraft_local.places.phrase import PlacePhrase
+from photocraft_local.places.ranking import apart, lies_in
+
+
+def narrowed(text: str, mentions: Sequence[PlaceMention]) -> Iterator[PlaceMention]:
+    """ "Paris in Texas" and "Tuscany's beach town Viareggio" name one place, not two."""
+    rest = list(mentions)
+    while rest:
+        first = rest.pop(0)
+        if rest:
+            between = text[first.end : rest[0].start]
+            other = rest[0]
+            if words.INSIDE.match(between) and (inner := _within(first, other)):
+                rest[0] = PlaceMention(first.start, other.end, text[first.start : other.end], inner)
+                continue
+            if words.OWNED.match(between) and (inner := _within(other, first)):
+                rest[0] = PlaceMention(first.start, other.end, other.text, inner)
+                continue
+        yield first
+
+
+def _within(one: PlaceMention, whole: PlaceMention) -> tuple[Area, ...]:
+    """The areas of ``one`` in the likeliest of ``whole``; none if both are the same place."""
+    outer = whole.areas[0] if whole.areas and not one.problem else None
+    if outer is None or outer.is_round or outer in one.areas[:1]:
+        return ()
+    return tuple(area for area in one.areas if lies_in(area, outer))
+
+
+def joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
+    """Neighbours that are choices of one condition become one phrase."""
+    last: PlacePhrase | None = None
+    for phrase in phrases:
+        joint = _joint(text, last, phrase) if last else ""
+        if last is None or not joint or last.problem or phrase.problem:
+            if last:
+                yield last
+            last = phrase
+            continue
+        both = last.negated or phrase.negated
+        same = last.negated == phrase.negated or (last.negated and not phrase.negated)
+        choices = joint == "or" or all(
+            apart(one, two) for one in last.areas for two in phrase.areas
+        )
+        if not same or not choices:
+            yield last
+            last = phrase
+            continue
+        last = PlacePhrase(
+            last.start,
+            phrase.end,
+            text[last.start : phrase.end],
+            last.spots + phrase.spots,
+            both,
+            last.notes + phrase.notes,
+            last.ambiguous or phrase.ambiguous,
+        )
+    if last:
+        yield last
+
+
+def _joint(text: str, left: PlacePhrase, right: PlacePhrase) -> str:
+    between = text[left.end : right.start]
+    for name, pattern in (("or", words.OR), ("and", words.AND), (",", words.COMMA)):
+        if pattern.match(between) or (between and pattern.match(between.strip(" ") + " ")):
+            return name
+    if right.negated and left.negated and not between.strip():
+        return "or"  # "neither in Italy nor in Spain"
+    return ""
