@@ -352,6 +352,11 @@ def test_meanings_stand_beside_the_words(reader: Reader) -> None:
             "ask: how far apart\nlook: a\nother:\n    look: b",
             "how far apart are photos that look like 'a' and photos that look like 'b'",
         ),
+        (
+            "look: dog\ncannot follow: by Anna | who took a photo is not known",
+            "photos that look like 'dog'; but this cannot be followed: 'by Anna'",
+        ),
+        ("cannot follow: by Anna | why", "this cannot be followed: 'by Anna'"),
         ("time: last summer", "photos last summer (June 2023 to August 2023)"),
     ],
 )

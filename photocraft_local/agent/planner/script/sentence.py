@@ -23,7 +23,15 @@ _PICKED = {
 
 
 def in_words(plan: Plan) -> str:
-    """What is asked for; what cannot be followed is not in it."""
+    """What is asked for, and behind it what of the question cannot be followed."""
+    if not plan.blocked:
+        return _sentence(plan)
+    words = ", ".join(f"'{part.words}'" for part in plan.blocked)
+    told = f"this cannot be followed: {words}"
+    return told if plan.wanted.is_empty else f"{_sentence(plan)}; but {told}"
+
+
+def _sentence(plan: Plan) -> str:
     asked, photos = plan.ask, _photos(plan.wanted, everything=plan.everything)
     if plan.other is not None:
         other = _photos(plan.other)
