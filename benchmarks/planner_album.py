@@ -8,11 +8,14 @@ its own cut-off and at the best one for each question. Of the kept half only fig
 printed; ``--failures`` lists what goes wrong in the tuning half. ``em_named_looks`` are those easy
 looks of which each thing is, by its name, a class of the encoder's classifier or a kind of one; it
 was added after the first run, the groups that the questions were sealed with are the others.
+``em_val_looks`` are those easy looks whose right photos are all of COCO's val2017: the encoder's
+detector was trained on COCO, on nearly all of train2017 and an unknown part of val2017.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 import tempfile
 import time
@@ -39,6 +42,7 @@ NAMED = {"home": (38.7139, -9.1394), "work": (38.7335, -9.1450)}
 FIGURES = {
     "em_easy_looks": ("easy_looks", "em"),
     "em_named_looks": ("named_looks", "em"),
+    "em_val_looks": ("val_looks", "em"),
     "em_metadata_only": ("metadata_only", "em"),
     "abstain_impossible": ("impossible", "em"),
     "abstain_absent_look": ("absent", "em"),
@@ -46,6 +50,8 @@ FIGURES = {
     "em": ("", "em"),
 }
 CLASSES = class_names()
+with (CAPTIONED / "captions.csv").open(encoding="utf-8", newline="") as captions:
+    VAL2017 = {row["file"] for row in csv.DictReader(captions) if row["split"] == "val2017"}
 KINDS = ("intra", "across", "not", "count", "impossible", "absent")
 
 
@@ -128,6 +134,8 @@ def judged(question: Question, reply: Reply) -> Score:
     counted = groups(question)
     if "easy_looks" in counted and all_named(question, CLASSES):
         counted.add("named_looks")
+    if "easy_looks" in counted and set(question["gold"]) <= VAL2017:
+        counted.add("val_looks")
     if reply.broke:
         return Score(question, reply, frozenset(counted), 0.0, 0.0)
     right = frozenset(question["gold"])
