@@ -48,6 +48,10 @@ _MOST_ASKED = 5  # of the areas of a name, where photos could be: the ranking pu
 _WHOLE = ("country", "continent")
 _WIDE = (*_WHOLE, "region", "county")
 _COUNTRY_WEIGHT, _REGION_WEIGHT = 1_000_000, 200_000  # known to more people than live there
+_GENITIVE = re.compile(  # "außerhalb Lissabons", "im Westen Portugals"
+    r"(?i)\b(?:außerhalb|innerhalb|nördlich|südlich|östlich|westlich|norden|süden|osten|westen|nähe"
+    r"|umgebung|mitte|herzen|altstadt|straßen) $"
+)
 _THE_US = re.compile(r"(?i)\b(?:in|from|across|around|through|to|visiting|outside) the $")
 _SIDES = {
     "nordost": "northeast", "nordwest": "northwest", "südost": "southeast", "südwest": "southwest",
@@ -160,6 +164,8 @@ def _named(
     if (window[-1].key in classes["edge"] | classes["end"] and not code) or len(key) < 2:
         return []
     named = lookup(name)
+    if not named and name.endswith("s") and _GENITIVE.search(text[: window[0].start]):
+        named = lookup(name[:-1])
     if not named:
         return []
     visited = any(visits(area) for area, _ in named[:_MOST_ASKED])

@@ -40,6 +40,7 @@ HOME = re.compile(
     r"|\b(?P<maison>à la maison|chez (?:moi|nous))\b"
     r"|\ben (?P<casa>(?:mi |nuestra )?casa)\b(?!\s+de\b)"
     r"|(?<=[在从到离回])(?P<jia>(?:我|我们|咱们?)?家[里中]?)(?![人具庭乡电务长族])|(?P<wojia>我们?家[里中]?)"
+    r"|(?<![大人国全一住])(?P<jiali>家里)"
 )
 WORK = re.compile(
     r"(?i)\b(?:at|from|near|around|of)\s+(?P<name>(?:my\s+)?work(?:place)?|(?:the|my|our)\s+office)\b"

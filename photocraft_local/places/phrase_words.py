@@ -71,14 +71,17 @@ BEYOND = _before(
     r"|à plus de|plus de|a más de|más de)\s+)"
     rf"{_ABOUT}{_NUMBER}\s?{_UNIT}\s*(?:away\s+|entfernt\s+)?{_OF}?{ARTICLE}"
 )
-WITHIN_BEHIND = _behind(rf"^\s?(?:周围|方圆)?{_NUMBER}\s?{_UNIT}(?:以内|之内|范围内|内)")
+WITHIN_BEHIND = _behind(
+    rf"^\s?(?:周围|方圆)?{_NUMBER}\s?{_UNIT}(?:以内|之内|范围内|内)"
+    r"|^\s?(?:不到|不超过|少于|最多)(?P<bare>\d+(?:\.\d+)?)\s?(?P<bare_unit>公里|千米|英里|米)"
+)
 _DURATION = (
     r"(?:\d+|an?|one|two|half an?|einer|une?|una?)\s*(?:minutes?|mins?|hours?|h|minuten|stunden?"
     r"|heures?|minutos?|horas?)(?:['’]s?)?(?:\s+(?:walk|drive|ride|away|by \w+|zu fuß|à pied))?"
 )
 TIME_AWAY = _before(  # no distance: it depends on how one travels
     r"\b(?:(?:within|less than|under|at most|up to|unter|weniger als|à moins de|a menos de)\s+"
-    rf"{_DURATION}\s+{_OF}|{_DURATION}\s+(?:from|von|d[eu]|del)\s+){ARTICLE}"
+    rf"{_DURATION}\s+{_OF}|{_DURATION}\s+(?:from|von|d[eu]?|del)\s+){ARTICLE}"
 )
 BEYOND_BEHIND = _behind(rf"^\s?{_NUMBER}\s?{_UNIT}(?:以外|之外|开外)")
 NEAR = _before(
@@ -86,9 +89,9 @@ NEAR = _before(
     r"|(?:just |right )?outside(?=\s*$)(?!)|near(?: to| by)?|nearby|close to|(?:all )?around"
     r"|not far from|next to|beside|in the (?:vicinity|neighbou?rhood|area|surroundings) of"
     r"|in der (?:nähe|umgebung|gegend) (?:von|vom|des|der)|nahe(?: bei)?|bei|rund um"
-    r"|unweit(?: von)?|in der nähe|neben|près d[eu']s?|près|proche d[eu]|autour d[eu]"
-    r"|aux (?:environs|alentours) d[eu]"
-    r"|non loin d[eu]|à côté d[eu]|cerca del?|alrededor del?|en los alrededores del?|junto al?"
+    r"|unweit(?: von)?|in der nähe|neben|près d[eu]?|près|proche d[eu]?|autour d[eu]?"
+    r"|aux (?:environs|alentours) d[eu]?"
+    r"|non loin d[eu]?|à côté d[eu]?|cerca del?|alrededor del?|en los alrededores del?|junto al?"
     r"|al lado del?|no lejos del?)(?:['’]|\b)\s*" + ARTICLE + r"|(?:靠近|临近|离)"
 )
 AT_ONES = re.compile(r"(?i)bei\b|chez\b")  # near a town, but in one's own place
@@ -115,13 +118,15 @@ _LATIN = "|".join(mark for _, marks in _MARKS for mark in marks.split("|") if ma
 _HAN = "东北|東北|西北|东南|東南|西南|北|南|东|東|西"
 DIRECTION = _before(
     rf"(?<!\bthe )(?<!\bim )(?<!\ble )(?<!\bel )(?:\b(?:to the|au|à l['’]|al))?\s*"
-    rf"(?P<side>\b(?:{_LATIN}))(?:ern|lich)?\s+(?:of|from|von|vom|d[eu]|del)(?:['’]|\b)\s*{ARTICLE}"
+    rf"(?P<side>\b(?:{_LATIN}))(?:ern|lich)?\s+(?:of|from|von|vom|d[eu]?|del)(?:['’]|\b)\s*{ARTICLE}"
 )
 PART = _before(
-    rf"(?:\b(?<!to )(?:in |of |from )?the|\bim|\baus dem|\b(?:dans |depuis )?le|\b(?:dans )?l['’]"
+    rf"(?:\b(?<!to )(?:in |of |from )?the|\bim|\baus dem|\b(?:dans |depuis )?le"
+    r"|\b(?<!à )(?:dans )?l['’]"
     rf"|\b(?:en |del? )?el)\s*(?P<side>(?:{_LATIN}))(?:en|ern (?:part|half))?\s+"
-    rf"(?:of|von|vom|d[eu]|del)(?:['’]|\b)\s*{ARTICLE}"
+    rf"(?:of|von|vom|d[eu]?|del)(?:['’]|\b)\s*{ARTICLE}"
     rf"|\b(?:the )?(?P<side2>{_LATIN})(?:ern)\s+|\b(?P<side3>nörd|süd|öst|west)lichen?\s+"
+    r"|\b(?:im|aus dem) (?P<side4>nord|süd|ost|west)en (?=$)"
 )
 DIRECTION_BEHIND = _behind(rf"^(?:以|的)?(?P<side>{_HAN})(?:边|面|方|侧|邊)?(?!部)")
 PART_BEHIND = _behind(rf"^(?:的)?(?P<side>{_HAN})部")
@@ -147,8 +152,8 @@ NOT = _before(
     rf"|apart from|aside from|without|minus|(?:everything|all(?: {_PHOTO})?|anything|anywhere) but"
     r"|outside(?: of)?|away from"
     r"|nicht|weder|noch|außer(?:halb)?(?: von)?|ausgenommen|ohne|nie"
-    r"|pas|sauf|hors|ni|excepté|jamais|en dehors|à l['’]exception|hormis"
-    r"|no|ni|salvo|excepto|menos|fuera|nunca)"
+    r"|pas|sans|sauf|hors|ni|excepté|jamais|en dehors|à l['’]exception|hormis"
+    r"|no|ni|sin|salvo|excepto|menos|fuera|nunca)"
     rf"\s+{_ONES}|(?:除了|除|不是|不|没)"
 )
 NOT_BEHIND = _behind(r"^(?:以外|之外)的?")
