@@ -6,6 +6,7 @@ could use. Knows nothing of how the tools check an answer.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,11 +20,11 @@ def abstained(reason: str) -> Answer:
     return Answer(uids=(), reason=reason)
 
 
-def answer_of(question: str, steps: Sequence[Step]) -> Answer:
-    """The answer that the last step submitted. Of the encoder's words only those of the
-    question count: a backbone may have tried others."""
+def answer_of(asked: str, steps: Sequence[Step]) -> Answer:
+    """The answer that the last step submitted. ``asked`` is all that the person wrote, question
+    and plan. Of the encoder's words only those in it count: a backbone may have tried others."""
     answer = submit_answer.answer_of(steps[-1].observation)
-    asked = question.casefold()
+    asked = _plain(asked).casefold()
     unknown = [word for word in _said(steps, "not_understood") if word.casefold() in asked]
     return replace(
         answer,
@@ -31,6 +32,12 @@ def answer_of(question: str, steps: Sequence[Step]) -> Answer:
         understood=_unique([*_filters(steps), *_said(steps, "understood")]),
         not_understood=_unique([*answer.not_understood, *unknown]),
     )
+
+
+def _plain(text: str) -> str:
+    """In the form in which words are searched: composed letters, nothing invisible."""
+    composed = unicodedata.normalize("NFC", text)
+    return "".join(char for char in composed if unicodedata.category(char) not in ("Cc", "Cf"))
 
 
 def _filters(steps: Sequence[Step]) -> list[str]:

@@ -155,7 +155,8 @@ class Agent:
     def _end_if_answered(self, episode: Episode) -> None:
         steps = episode.trajectory.steps
         if steps and steps[-1].call.name == SUBMIT and steps[-1].observation.ok:
-            raise Answered(answer_of(episode.trajectory.question, steps))
+            record = episode.trajectory
+            raise Answered(answer_of(f"{record.question} {record.plan}", steps))
 
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library

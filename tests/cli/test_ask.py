@@ -227,6 +227,18 @@ def test_explain_shows_plan_and_steps(command: Command) -> None:
     assert any(line.startswith("step 1: filter_photos") for line in lines)
 
 
+@pytest.mark.parametrize("words", ["zorgon", "nul\0nul", "a\u0301" * 3])
+def test_a_word_that_the_encoder_does_not_know_is_named(
+    command: Command, tmp_path: Path, words: str
+) -> None:
+    plan = tmp_path / "a.plan"
+    plan.write_text(f"look: {json.dumps(words)}", "utf-8")
+    for asked in ([words], ["photos of cats", "--plan", plan]):
+        code, out, _ = command("ask", "--json", *asked)
+        assert code == 7
+        assert len(json.loads(out)["not_understood"]) == 1
+
+
 # -- pictures ------------------------------------------------------------------------------------
 
 
@@ -529,7 +541,7 @@ HOSTILE = [
     ("the day after " * 60 + "the wedding", {2, 7}),
     ("dog " * 240, {1, 2, 7}),
     ("photos without " + "dogs, " * 150, {0, 1, 2, 7}),
-    ("in Lisbon " * 90, {1, 2, 7}),
+    ("in Lisbon " * 90, {0, 1, 2, 7}),
     ("in 2008 or " * 80 + "2009", {0, 1, 2, 7}),
     ("taken with a Nikon or " * 40 + "a Canon", {0, 1, 2, 7}),
     ("photos from 31 February 2021", {2}),
