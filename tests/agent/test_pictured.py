@@ -104,6 +104,20 @@ def test_it_is_asked_for_its_own_place_and_moment() -> None:
     assert resolved(Q1).wanted == Q1  # more of this: by its look
 
 
+def test_several_pictures_are_followed_one_by_one() -> None:
+    later = replace(PICTURE, id="q3", time=TAKEN + 9 * DAY)
+    both = {"q1": PICTURE, "q3": later}
+    anchor = Wanted(like=("q1", "q3"))
+    plan = with_facts(Plan(Wanted(relations=(Relation("day", anchor),))), both)
+    assert plan.wanted.relations == ()
+    first, second = (part.conditions[0] for part in plan.wanted.either)
+    assert [first.holds(row(TAKEN)), second.holds(row(TAKEN))] == [True, False]
+    assert second.holds(row(TAKEN + 9 * DAY))
+    without = with_facts(Plan(Wanted(relations=(Relation("day", anchor, negated=True),))), both)
+    assert len(without.wanted.conditions) == 2
+    assert not all(one.holds(row(TAKEN)) for one in without.wanted.conditions)
+
+
 def test_nested_sets_are_followed_too() -> None:
     inner = related("before")
     deep = Wanted(either=(inner,), but_not=(inner,), relations=(Relation("day", inner),))

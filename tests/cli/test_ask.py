@@ -270,6 +270,15 @@ def test_here_before_counts_only_what_is_older_than_the_picture(
     assert (code, names(out)) == (1, [])
 
 
+def test_several_pictures_of_one_question(command: Command, arezzo: Path) -> None:
+    other = arezzo.with_name("me_Apple iPhone 4.jpg")
+    images = ("--image", arezzo, "--image", other)
+    code, out, err = command("ask", *images, "photos from the same day as these", "--json")
+    assert code == 0, err
+    assert {*THREE, other.name} <= set(names(out))
+    assert [one["id"] for one in json.loads(out)["plan"]["pictures"]] == ["q1", "q2"]
+
+
 @pytest.mark.parametrize(
     "question",
     ["photos from the same day as this", "photos at the same place as this",

@@ -58,7 +58,23 @@ def _asked_of_itself(wanted: Wanted, ask: Ask, pictures: Pictures) -> Wanted:
     return wanted
 
 
+def _one_by_one(wanted: Wanted) -> Wanted:
+    """What leans on several pictures leans on any one of them, or on none where negated."""
+    relations: list[Relation] = []
+    either = wanted.either
+    for relation in wanted.relations:
+        like = relation.anchor.like
+        alone = len(like) > 1 and relation.anchor == Wanted(like=like)
+        each = [replace(relation, anchor=Wanted(like=(name,))) for name in like] if alone else []
+        if each and not relation.negated and not either:
+            either = tuple(Wanted(relations=(one,)) for one in each)
+        else:
+            relations += each if each and relation.negated else [relation]
+    return replace(wanted, relations=tuple(relations), either=either)
+
+
 def _wanted(wanted: Wanted, pictures: Pictures, notes: dict[str, None]) -> Wanted:
+    wanted = _one_by_one(wanted)
     conditions: list[Condition] = [*wanted.conditions]
     relations: list[Relation] = []
     for relation in wanted.relations:
