@@ -99,6 +99,7 @@ class World:
         going, told = moves(plan), Told(Answer(()))
         move = next(going)
         while True:
+            assert move.call not in told.calls, "the loop refuses a repeated call"
             seen = registry.call(move.call)
             told.calls.append(move.call)
             told.seen.append(seen)

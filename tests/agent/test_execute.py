@@ -261,6 +261,13 @@ def test_an_empty_part_of_a_union_is_said() -> None:
     assert "Nothing for in 1999: none is known to be 'in 1999'" in seen.answer.text
 
 
+def test_why_two_parts_are_empty_is_counted_once() -> None:
+    conditions = (*where("year == 1999", "in 1999").conditions, *JAPAN.conditions)
+    part = Wanted(conditions=conditions)
+    seen = told(Wanted(either=(part, Wanted(conditions=conditions, looks=CAKE.looks))))
+    assert seen.answer.text.count("'in 1999' (0 alone), 'in Japan' (2 alone)") == 2
+
+
 def test_exceptions_are_left_out_and_if_there_is_none_that_is_said() -> None:
     seen = told(Wanted(conditions=PORTUGAL.conditions, but_not=(CAKE, CITY["Porto"])))
     assert set(names(seen)) == {"party", "morning after", "no time"}

@@ -13,6 +13,7 @@ from itertools import count
 
 from photocraft_local.agent.planner.execute.claims import Report, claim
 from photocraft_local.agent.planner.execute.narrowing import (
+    Counter,
     chosen,
     filtered,
     like_pictures,
@@ -41,13 +42,14 @@ class Finder:
     def __init__(self, namesakes: Sequence[str] = ()) -> None:
         self._namesakes = namesakes
         self._numbers: Iterator[int] = count(1)
+        self._counter = Counter()
 
     def find(self, wanted: Wanted, report: Report, base: Found, prefix: str = "") -> Finding:
         """The set ``wanted`` inside ``base``. Raises NothingFound if it is empty, UnknownAnchor if
         nothing is known of what it leans on, GiveUp if a part of it cannot be decided."""
         found = base
         if wanted.conditions:
-            found = yield from filtered(wanted.conditions, report, found, prefix)
+            found = yield from filtered(wanted.conditions, report, found, prefix, self._counter)
         for number, relation in enumerate(wanted.relations, start=1):
             name = f"{prefix}related_{number}"
             found = yield from self._related(relation, report, found, name)
@@ -63,7 +65,7 @@ class Finder:
         for number, part in enumerate(wanted.but_not, start=1):
             found = yield from self._but_not(part, report, found, f"{prefix}left_{number}")
         if not found.name:
-            found = yield from filtered((), report, found, prefix)
+            found = yield from filtered((), report, found, prefix, self._counter)
         if wanted.pick:
             found = yield from chosen(wanted, wanted.pick, report, found, prefix)
         return found
@@ -138,7 +140,7 @@ class Finder:
             report.notes.append(f"none had to be left out as '{words}'")
             return base
         if not base.name:
-            base = yield from filtered((), report, base, self._prefix("all"))
+            base = yield from filtered((), report, base, self._prefix("all"), self._counter)
         left = yield from _combined(
             "minus", [base.name, out.name], name, f"Leave out those that are '{words}'."
         )

@@ -6,7 +6,9 @@ arguments.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from photocraft_local.agent.planner.conditions import Condition
@@ -40,7 +42,27 @@ _ROLES = {
 _MOST_COUNTED = 4  # conditions that are counted one by one when nothing meets all
 
 
-def filtered(conditions: Sequence[Condition], report: Report, base: Found, prefix: str) -> Finding:
+@dataclass
+class Counter:
+    """How many photos meet one condition alone, inside one set; no call is made twice, since a
+    repeated one is refused."""
+
+    _known: dict[str, int] = field(default_factory=dict)
+
+    def count(self, condition: Condition, base: Found) -> Generator[Move, Result, int]:
+        arguments = {**filter_arguments([condition]), **base.within}
+        key = json.dumps(arguments, sort_keys=True)
+        if key not in self._known:
+            result = yield Move(
+                f"Count those that are '{condition.words}'.", ToolCall("filter_photos", arguments)
+            )
+            self._known[key] = result.count
+        return self._known[key]
+
+
+def filtered(
+    conditions: Sequence[Condition], report: Report, base: Found, prefix: str, counter: Counter
+) -> Finding:
     """Time, place and camera in one exact filter; all of the base if none is asked for."""
     words = "; ".join(condition.words for condition in conditions)
     name = f"{prefix}fitting"
@@ -51,7 +73,7 @@ def filtered(conditions: Sequence[Condition], report: Report, base: Found, prefi
     )
     found = taken(result, name)
     if not found.count:
-        yield from _why_nothing(conditions, base)
+        yield from _why_nothing(conditions, base, counter)
     report.claims += [of_condition(condition) for condition in conditions]
     return found
 
@@ -156,7 +178,9 @@ def filter_arguments(conditions: Sequence[Condition]) -> dict[str, Json]:
     return arguments
 
 
-def _why_nothing(conditions: Sequence[Condition], base: Found) -> Generator[Move, Result, NoReturn]:
+def _why_nothing(
+    conditions: Sequence[Condition], base: Found, counter: Counter
+) -> Generator[Move, Result, NoReturn]:
     """Gives up; of several conditions, says how many photos meet each alone."""
     if not conditions:
         raise NothingFound("the library is empty")
@@ -165,11 +189,8 @@ def _why_nothing(conditions: Sequence[Condition], base: Found) -> Generator[Move
         raise NothingFound(f"none is known to be '{conditions[0].words}'{among}")
     counts = []
     for condition in conditions[:_MOST_COUNTED]:
-        result = yield Move(
-            f"Count those that are '{condition.words}'.",
-            ToolCall("filter_photos", {**filter_arguments([condition]), **base.within}),
-        )
-        counts.append(f"'{condition.words}' ({result.count} alone)")
+        number = yield from counter.count(condition, base)
+        counts.append(f"'{condition.words}' ({number} alone)")
     raise NothingFound(f"none is known to be all of: {', '.join(counts)}{among}")
 
 
