@@ -99,7 +99,7 @@ def test_no_positions_are_no_names(gazetteer: Gazetteer) -> None:
 
 def test_the_search_finds_what_looking_at_every_place_finds(gazetteer: Gazetteer) -> None:
     """Against a plain scan over all cities, by the rule that reverse.py states."""
-    cities = gazetteer._cities
+    cities = gazetteer._file.cities
     rng = np.random.default_rng(21)
     near = rng.integers(0, cities.latitude.size, 150)
     lat = cities.latitude[near] + rng.normal(0, 0.2, near.size)
