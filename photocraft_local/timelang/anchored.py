@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from functools import lru_cache
 
+from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang.anchored_chinese import find as find_chinese
 from photocraft_local.timelang.anchored_time import SIZES, AnchoredTime, Side, Unit
 from photocraft_local.timelang.grammar import phrase
@@ -73,11 +74,8 @@ def _prefix(words: Words, at: int) -> tuple[int, AnchoredTime] | None:
 
 def _is_a_time(words: Words, at: int, end: int) -> bool:
     """Whether the head's own words are part of a time: "el mes que viene"."""
-    for start in {at, words.skip("article", at)}:
-        found = phrase(words, start, cued=True)
-        if found and found.end > end:
-            return True
-    return False
+    ends = (_time_end(words, start) for start in {at, words.skip("article", at)})
+    return any(found is not None and found > end for found in ends)
 
 
 def _is_event(words: Words, fit: Fit) -> bool | None:
@@ -117,11 +115,19 @@ def arrival(words: Words, at: int) -> tuple[int, str] | None:
 def time_follows(words: Words, at: int) -> bool:
     """Whether a time by itself stands there: "after 6 pm", but not "after the 2019 wedding"."""
     starts = {at, words.skip("lead", at), words.skip("article", at)}
-    for start in starts:
-        found = phrase(words, start, cued=True)
-        if found and not names_event(words, found.end):
-            return True
-    return False
+    return any(
+        end is not None and not names_event(words, end)
+        for end in (_time_end(words, start) for start in starts)
+    )
+
+
+def _time_end(words: Words, at: int) -> int | None:
+    """The token behind a time at ``at``, if there is one; also behind one that cannot be."""
+    try:
+        found = phrase(words, at, cued=True)
+    except TimeWordsError:  # "the day after 31 June": find_times says what is wrong
+        return at + 1
+    return found.end if found else None
 
 
 def _time(words: Words, at: int, fit: Fit, sure: bool) -> tuple[int, AnchoredTime]:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang.anchored_time import SIZES, AnchoredTime, Side, Unit, Which
 from photocraft_local.timelang.grammar import phrase
 from photocraft_local.timelang.lexicon import table
@@ -129,7 +130,10 @@ def _is_event(text: str) -> bool:
 def _is_a_time(text: str) -> bool:
     """Whether the words before the head end with a time by itself: "2020年之前"."""
     words = Words(text, _TODAY)
-    found = (phrase(words, at, cued=True) for at in range(len(words)))
+    try:
+        found = [phrase(words, at, cued=True) for at in range(len(words))]
+    except TimeWordsError:  # a date that does not exist: find_times says so
+        return True
     return any(time is not None and time.end == len(words) for time in found)
 
 

@@ -84,11 +84,13 @@ def _written(words: Words, at: int) -> _Clock | None:
     if token is None:
         return None
     number = words.count(at)
-    if token.shape != "clock" and (number is None or number[1] > 24):
+    if token.shape != "clock" and number is None:
         return None
     start = at + 1 if token.shape == "clock" or number is None else number[0]
     word = words.match("clockword", start)
     end = word[0] if word else start
+    if number and number[1] > 24 and not (word and word[1] == "12"):
+        return None
     text = token.text if token.shape == "clock" or number is None else str(number[1])
     hour, minute = hour_of(text)
     if word and token.shape != "clock" and (more := _minutes_behind(words, end)):

@@ -36,18 +36,31 @@ def year_number(words: Words, at: int) -> tuple[int, int] | None:
         return None
     if token.shape == "short":
         return at + 1, century(int(token.text[1:]))
+    named = words.match("yearword", at - 1) is not None
     if token.shape == "zhyear":
         number = int(token.text.rstrip("年 ").translate(_CHINESE_DIGITS))
-    elif token.shape == "number" and len(token.text) == 4:
+    elif token.shape == "number" and (len(token.text) == 4 or _names_a_year(words, at)):
         number = int(token.text)
     else:
         return None
-    return (at + 1, number) if FIRST_YEAR <= number <= LAST_YEAR else None
+    if FIRST_YEAR <= number <= LAST_YEAR:
+        return at + 1, number
+    if named:
+        raise TimeWordsError(
+            f"no photo can be of the year {number}",
+            hint=f"years from {FIRST_YEAR} to {LAST_YEAR} are read",
+        )
+    return None
+
+
+def _names_a_year(words: Words, at: int) -> bool:
+    """ "the year 0", "im Jahr 10000"."""
+    return words.key(at - 1) in ("year", "jahr") and len(words.tokens[at].text) <= 6
 
 
 def year(words: Words, at: int) -> Atom | None:
     """A year by itself; not sure where the words beside it count something."""
-    found = year_number(words, at)
+    found = year_number(words, at) or _long_ago(words, at)
     if found is None or words.shape(at) == "short":
         return None
     end, number = found
@@ -58,9 +71,22 @@ def year(words: Words, at: int) -> Atom | None:
     return period(end, calendar.year(number))
 
 
+def _long_ago(words: Words, at: int) -> tuple[int, int] | None:
+    """ "in 1750": a year before the first photograph, where nothing is counted."""
+    token = words.token(at)
+    if token is None or token.shape != "number" or len(token.text) != 4:
+        return None
+    number, beside = int(token.text), words.shape(at + 1) == "word"
+    counted = beside and not any(words.match(k, at + 1) for k in ("lead", "join", "not", "and"))
+    cued = words.match("yearcue", at - 1)
+    return (at + 1, number) if cued and not counted and 1000 <= number < FIRST_YEAR else None
+
+
 def _counts(words: Words, at: int, end: int) -> bool:
     """ "2000 people", "room 2012"."""
-    return bool(words.match("notyearafter", end) or words.match("notyearbefore", at - 1))
+    own = words.key(end) == "s" and words.text[words.tokens[end].start - 1] in "'’"  # "2021's"
+    counted = not own and words.match("notyearafter", end)
+    return bool(counted or words.match("notyearbefore", at - 1))
 
 
 def _names_a_thing(words: Words, at: int, end: int) -> bool:
@@ -146,7 +172,7 @@ def day(words: Words, at: int) -> Atom | None:
     """ "3 May 2021", "May 3rd, 2021", "3 May" of any year, "3-5 May 2021", "May 3-5"."""
     named = words.match("weekday", at) or words.match("shortday", at)
     start = words.skip("weekdaybehind", named[0]) if named else at
-    for rule in (_day_month, _month_day, _year_month_day):
+    for rule in (_day_month, _month_day, _year_month_day, _figures):
         if atom := rule(words, start):
             return _checked(words, atom, named) if named else atom
     return None
@@ -180,6 +206,15 @@ def _day_month(words: Words, at: int) -> Atom | None:
 
 
 _OF = {"of", ",", "de", "del", "d", "du", "des", "的"}  # "an iPhone 8 in December" is no 8th
+
+
+def _figures(words: Words, at: int) -> Atom | None:
+    """ "am 3.5.": only behind a German word that a date follows."""
+    token = words.token(at)
+    if token is None or token.shape != "daymonth" or not words.match("germandate", at - 1):
+        return None
+    day, month = (int(part) for part in re.findall(r"\d+", token.text))
+    return _of_year(words, at + 1, month, day, day)
 
 
 def _month_day(words: Words, at: int) -> Atom | None:

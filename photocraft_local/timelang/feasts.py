@@ -50,7 +50,12 @@ def holiday(words: Words, at: int) -> Atom | None:
     days = holidays.is_fixed(name)
     if days:
         return Atom(end, When(year_days=(days,)), "days", sure, name=name)
-    return Atom(end, When(holidays=(name,)), "holiday", sure, name=name)
+    return Atom(end, When(holidays=(name,), notes=notes_of(name)), "holiday", sure, name=name)
+
+
+def notes_of(name: str) -> tuple[str, ...]:
+    note = holidays.holidays()[name].note
+    return (note,) if note else ()
 
 
 def _of_year(end: int, name: str, year: int) -> Atom:
@@ -58,7 +63,7 @@ def _of_year(end: int, name: str, year: int) -> Atom:
     found = holidays.in_year(name, begin)
     if not found:
         raise TimeWordsError(f"the date of {name} {year} is not known", hint="name its date")
-    when = When(intervals=(found[0],))
+    when = When(intervals=(found[0],), notes=notes_of(name))
     return Atom(end, when, "period", core=core_of(name, begin), name=name)
 
 

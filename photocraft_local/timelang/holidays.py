@@ -37,6 +37,7 @@ class Holiday:
     days: str
     core: str
     forms: tuple[str, ...]  # one that begins with "~" is also an ordinary word
+    note: str = ""
 
 
 @lru_cache(maxsize=1)
@@ -45,8 +46,8 @@ def holidays() -> dict[str, Holiday]:
     found = {}
     for line in (_DATA / "holidays.tsv").read_text("utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
-            name, days, core, forms = line.split("\t")
-            found[name] = Holiday(name, days, core or days, tuple(forms.split("|")))
+            name, days, core, forms, *note = line.split("\t")
+            found[name] = Holiday(name, days, core or days, tuple(forms.split("|")), "".join(note))
     return found
 
 

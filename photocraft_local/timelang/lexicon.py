@@ -35,7 +35,7 @@ def table() -> dict[str, dict[tuple[str, ...], str]]:
             kinds.setdefault(kind, {})[tuple(fold(form).split())] = value
     for line in _HOLIDAYS.read_text("utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
-            name, _, _, forms = line.split("\t")
+            name, _, _, forms = line.split("\t")[:4]
             for form in forms.split("|"):
                 kind = "holiday?" if form[0] == "~" else "holiday"
                 kinds.setdefault(kind, {})[tuple(fold(form.lstrip("~")).split())] = name

@@ -21,7 +21,7 @@ from photocraft_local.timelang.words import Atom, Words
 def numeric(words: Words, at: int) -> Atom | None:
     """ "2021-06-01T10:30", "2021-06", "2021/6/1", "1.6.2021", "6/2021", "20210601"."""
     token = words.token(at)
-    if token is None or token.shape not in ("iso", "ymd", "dmy", "my", "compact"):
+    if token is None or token.shape not in ("iso", "ymd", "dmy", "dmyspaced", "my", "compact"):
         return None
     numbers = [int(part) for part in re.findall(r"\d+", token.text)]
     if token.shape == "compact":
@@ -33,7 +33,7 @@ def numeric(words: Words, at: int) -> Atom | None:
         if words.match("notyearafter", at + 1):
             return None  # "1/2000 s"
         numbers.reverse()
-    if token.shape == "dmy":
+    if token.shape in ("dmy", "dmyspaced"):
         if not _like_a_date(token.text, numbers) or words.match("notyearbefore", at - 1):
             return None
         if both := _either_order(at, token.text, numbers):
@@ -60,6 +60,10 @@ def _like_a_date(text: str, numbers: list[int]) -> bool:
     if FIRST_YEAR <= numbers[2] <= LAST_YEAR and min(numbers[:2]) > 12:
         raise TimeWordsError(
             f"there is no date {text!r}: no month {min(numbers[:2])}", hint="write 2021-06-14"
+        )
+    if FIRST_YEAR <= numbers[2] <= LAST_YEAR and max(numbers[:2]) > 31 and "-" not in text:
+        raise TimeWordsError(
+            f"there is no date {text!r}: no day {max(numbers[:2])}", hint="write 2021-06-14"
         )
     if len(text.rpartition(text[-3])[2]) == 2 and "-" in text:
         return False

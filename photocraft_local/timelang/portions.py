@@ -166,6 +166,10 @@ def _quarter(words: Words, at: int) -> Atom | None:
             return None
         number, end = nth[1], found[0]
     whole = _whole(words, end)
+    if number > 4:
+        if whole is None:
+            return None
+        raise TimeWordsError(f"there is no quarter {number}", hint="quarters go from Q1 to Q4")
     if whole and whole.kind == "period" and _months(whole.when.intervals[0]) == 12:
         return period(whole.end, _quarter_of(whole.when.intervals[0][0].year, number))
     months = tuple(range(3 * number - 2, 3 * number + 1))

@@ -107,13 +107,22 @@ def _find(words: Words, *, strict: bool) -> list[TimeMention]:
         if found is None or _is_in_a_head(words, at, found.end, heads):
             at += 1
             continue
-        first, stop = _not_before(words, at, behind, found.end), words.skip("notbehind", found.end)
+        stop = words.skip("notbehind", _with_genitive(words, found.end))
+        first = _not_before(words, at, behind, found.end)
         start, end = words.tokens[first].start, words.tokens[stop - 1].end
-        text, negated = words.text[start:end], first < at or stop > found.end
+        text = words.text[start:end]
+        negated = first < at or words.match("notbehind", found.end) is not None
         when = replace(_noted(words, found.when), text=text)
         mentions.append(TimeMention(start, end, text, when, negated))
         at = behind = stop
     return mentions
+
+
+def _with_genitive(words: Words, at: int) -> int:
+    """ "last week's photos": the "'s" is the time's."""
+    token = words.token(at)
+    own = token is not None and token.key == "s" and words.text[token.start - 1] in "'’"
+    return at + own
 
 
 def _is_in_a_head(words: Words, at: int, end: int, heads: list[AnchoredTime]) -> bool:

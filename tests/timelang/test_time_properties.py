@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from time_tables import LANGUAGES, phrases
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang import TimeMention, When, find_times, parse_bound, parse_when
+from photocraft_local.timelang import (
+    TimeMention,
+    When,
+    find_anchored,
+    find_times,
+    parse_bound,
+    parse_when,
+)
 from photocraft_local.timelang.holidays import cores_in_year, holidays, in_year
 from photocraft_local.timelang.wording import MONTHS, WEEKDAYS
 
@@ -126,7 +133,8 @@ def test_recurring_words_hold_their_own_moments(moment: datetime, today: date) -
 
 PIECES = (
     "in,the,last,from,to,between,and,or,before,since,May,march,3,5,2021,2019,Sunday,morning,night,"
-    "summer,days,ago,.,-,weekend,2021-06-01,10:30,90s,early,until,5月,去年,im,vor,le,first,am"
+    "summer,days,ago,.,-,weekend,2021-06-01,10:30,90s,early,until,5月,去年,im,vor,le,first,am,day,"
+    "after,wedding,we,our,Christmas,not,around,week,of,half,past,six,婚礼,后的第二天,31,last,nach,der"
 )
 WORDS = st.sampled_from([*PIECES.split(","), ","])
 
@@ -152,6 +160,9 @@ def test_any_text_is_read_or_refused_with_a_hint(text: str, today: date) -> None
 
 def _read_or_refused(text: str, today: date) -> list[TimeMention]:
     """The mentions; none if the text holds a date that does not exist and the error says so."""
+    for time in find_anchored(text):  # never an error: what is wrong with a date, find_times says
+        assert text[time.start : time.end] == time.text
+        assert time.meaning
     try:
         return find_times(text, today=today)
     except TimeWordsError as error:
