@@ -162,6 +162,8 @@ RELATIONS = [
     (lean("event", CAKE, which="first"), ["cake", "party"]),
     (lean("event", CAKE, which="first", shift=1), ["morning after"]),
     (lean("trip", JAPAN), ["temple", "noodles"]),
+    (lean("trip", Wanted(), which="last"), ["nowhere"]),
+    (lean("trip", Wanted(), which="first"), ["cake", "party", "morning after"]),
     (lean("place", CAKE, which="first", apart="year"), ["second cake"]),
     (lean("place", lean("after", Wanted(looks=(Look(("noodles",)),))), apart="day"),
      ["cake", "party", "morning after"]),
@@ -296,10 +298,18 @@ def test_picks_are_by_an_order_and_the_evidence_tells_the_rank() -> None:
     )
 
 
-def test_the_best_is_by_score_and_needs_something_seen() -> None:
-    best = Pick("best", 1, "the best")
+def test_a_bare_number_is_by_score_or_in_time() -> None:
+    """ "three photos": the best fitting ones, all if there are no more."""
+    best = Pick("best", 1, "one")
     assert names(told(Wanted(looks=(Look(("tram",)),), pick=best))) == ["tram"]
-    assert "which photo is best" in told(Wanted(pick=best)).answer.text
+    either = told(Wanted(looks=(Look(("tram", "noodles")),), pick=best))
+    assert names(either) in (["tram"], ["noodles"])
+    early = told(Wanted(conditions=PORTUGAL.conditions, pick=Pick("best", 2, "two")))
+    assert names(early) == ["cake", "party"]
+    assert "Which 2 is not said; the first in time are given." in early.answer.text
+    few = told(Wanted(conditions=JAPAN.conditions, pick=Pick("best", 3, "three")))
+    assert set(names(few)) == {"temple", "noodles"}
+    assert "Only 2 of the 3 that were asked for." in few.answer.text
 
 
 @pytest.mark.parametrize(

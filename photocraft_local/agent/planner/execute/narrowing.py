@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from photocraft_local.agent.planner.conditions import Condition
@@ -39,6 +39,7 @@ _ROLES = {
     "part": "One part of it: ",
     "other": "The other set: ",
 }
+MAX_RANKED = 200  # photos that one ranked search gives
 _MOST_COUNTED = 4  # conditions that are counted one by one when nothing meets all
 
 
@@ -134,31 +135,43 @@ def without(text: str, report: Report, base: Found, name: str) -> Finding:
 
 
 def chosen(wanted: Wanted, pick: Pick, report: Report, base: Found, prefix: str) -> Finding:
+    """So many by an order; "best" is by score, or in time where nothing seen was asked for."""
+    if base.count < pick.count:
+        report.notes.append(f"only {base.count} of the {pick.count} that were asked for")
+    if pick.by != "best":
+        return (yield from _by_order(pick, report, base, prefix))
+    if base.count <= pick.count:
+        return base
+    if pick.count <= MAX_RANKED and (wanted.looks or wanted.like):
+        return (yield from _by_score(wanted, pick, base, prefix))
+    report.notes.append(f"which {pick.count} is not said; the first in time are given")
+    return (yield from _by_order(replace(pick, by="first"), report, base, prefix))
+
+
+def _by_order(pick: Pick, report: Report, base: Found, prefix: str) -> Finding:
     name, words = f"{prefix}picked", picked(pick)
-    if pick.by == "best":
-        return (yield from _best(wanted, pick, base, name, words))
     place: dict[str, Json] = {"of_place": pick.place} if pick.place else {}
     arguments = {"order": pick.by, "limit": pick.count, **place, "save_as": name, **base.within}
     result = yield Move(told(name, f"Of these, {words}."), ToolCall("filter_photos", arguments))
     found = taken(result, name)
+    fact = "time" if pick.by in ("first", "last") else "position"
     if not found.count:
-        fact = "time" if pick.by in ("first", "last") else "position"
         raise NothingFound(f"none of the {base.count} photos has a known {fact}: {words}")
-    if found.count < pick.count:
-        report.notes.append(f"only {found.count} of the {pick.count} that were asked for")
+    if found.count < min(pick.count, base.count):
+        report.notes.append(f"only {found.count} of the {base.count} have a known {fact}")
     check = {"by": pick.by, "set": base.name, "limit": pick.count, **place}
     report.claims.append(claim(words, order=check))
     return found
 
 
-def _best(wanted: Wanted, pick: Pick, base: Found, name: str, words: str) -> Finding:
-    if not wanted.looks and not wanted.like:
-        raise GiveUp(f"'{words}': which photo is best is only known for something seen")
+def _by_score(wanted: Wanted, pick: Pick, base: Found, prefix: str) -> Finding:
+    name = f"{prefix}picked"
     looks: dict[str, Json] = (
         looks_for(wanted.looks[0]) if wanted.looks else {"like": [*wanted.like]}
     )
-    arguments = {**looks, "top_k": min(pick.count, 200), "save_as": name, **base.within}
-    result = yield Move(told(name, f"Of these, {words}."), ToolCall("search_photos", arguments))
+    arguments = {**looks, "top_k": pick.count, "save_as": name, **base.within}
+    thought = told(name, f"Of these, {picked(pick)}: those that fit best.")
+    result = yield Move(thought, ToolCall("search_photos", arguments))
     return taken(result, name)
 
 
