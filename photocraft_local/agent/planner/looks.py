@@ -4,8 +4,6 @@ looks that must not be seen.
 
 from __future__ import annotations
 
-import re
-
 from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.draft import Draft, Unused
 
@@ -39,22 +37,34 @@ def _scope_end(draft: Draft, start: int, end: int | None = None) -> int:
     return start + min(stops, default=len(text))
 
 
-def look_of(draft: Draft) -> str:
-    """The unclaimed rest as one phrase."""
-    parts = [phrase(draft.text[start:end]) for start, end in draft.segments()]
-    return " ".join(part for part in parts if part)
-
-
 def phrase(text: str) -> str:
     """The words of ``text`` that can be seen: no commands, no small words at either end."""
     text = words.ELIDED.sub(" ", words.CJK_FILLER.sub(" ", text))
-    found = [word for word in words.WORD.findall(text) if word.casefold() not in words.OUTER]
-    while found and _is_edge(found[0]):
-        found.pop(0)
-    while found and _is_edge(found[-1]):
+    things = [(match.start(), match.end()) for match in words.PHOTO_THING.finditer(text)]
+    found = [
+        match.group()
+        for match in words.WORD.finditer(text)
+        if match.group().casefold() not in words.INSIDE
+        or any(start <= match.start() < end for start, end in things)
+    ]
+    found = _without_commands(found)
+    while found and _is_edge(found[-1], words.EDGE - words.LEFT):
         found.pop()
-    return re.sub(r"\s+", " ", " ".join(found))
+    return " ".join(" ".join(found).split())
 
 
-def _is_edge(word: str) -> bool:
-    return word.casefold() in words.EDGE
+def _without_commands(found: list[str]) -> list[str]:
+    """Without what begins it: commands, then small words."""
+    while found and found[0].casefold() in words.COMMANDS | words.NO_ARTICLES:
+        found = found[1:]
+    while found and _is_edge(found[0], words.EDGE):
+        if found[0].casefold() == "war" and not _is_edge(
+            "".join(found[1:2]), words.GERMAN_ARTICLES
+        ):
+            break  # "war memorial", but "war das Schloss"
+        found = found[1:]
+    return found
+
+
+def _is_edge(word: str, edges: frozenset[str]) -> bool:
+    return word.casefold() in edges

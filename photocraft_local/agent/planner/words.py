@@ -96,27 +96,46 @@ UNKNOWN_PLACE = re.compile(
     r"(?P<name>[A-ZÀ-Þ][\w'-]+(?: (?:(?:of|de|del|la|the) )?[A-ZÀ-Þ][\w'-]+)*)"
 )
 
-# Words that carry no look. OUTER ones are dropped wherever they stand, EDGE ones only at the
-# ends of a phrase ("a dog on the beach" keeps its middle).
-OUTER = frozenset(
+# Words that carry no look. INSIDE ones are dropped wherever they stand, EDGE ones at the ends of
+# a phrase ("a dog on the beach" keeps its middle), COMMANDS before its first article ("see a
+# dog", but "an open window"), LEFT ones at its beginning only ("den Turm", but "a lion's den").
+INSIDE = frozenset(
     """
-    show shows showing find give get list display search looking open see want would wanna need
-    please pls kindly can could may you me i we i'd i'm i've us hi hello hey thanks thank there
-    stuff snap snaps anywhere somewhere
     photo photos photograph photographs picture pictures pic pics image images snapshot snapshots
-    shot shots took take taken captured snapped photographed album library everything
-    foto fotos bild bilder zeig zeige zeigen mir such suche finde bitte montre montrez moi trouve
-    prise prises pris aufgenommen aufgenommene gemacht gemachte tomada tomadas hechas tirada tiradas
-    cherche muestra muéstrame busca encuentra favor
+    shot shots foto fotos bild bilder take took taken captured snapped photographed
+    please pls kindly you me i we i'd i'm i've stuff snap snaps anywhere somewhere bitte
     """.split()  # noqa: SIM905
+)
+COMMANDS = frozenset(
+    """
+    find give get list display search looking open see want would wanna need can could may
+    zeig zeige zeigen such suche finde montre montrez trouve cherche muestra muéstrame
+    busca encuentra
+    """.split()  # noqa: SIM905
+)
+LEFT = frozenset("den die des war un une el la le".split())  # noqa: SIM905
+# Small words behind which a command may still come.
+NO_ARTICLES = frozenset(
+    """
+    and so to us mir moi all any hi hello hey thanks there let's
+    """.split()  # noqa: SIM905
+)
+# A thing whose name holds a word for photos, or a photo that is seen on one.
+PHOTO_THING = _pattern(
+    r"\b(?:photo(?:graph)?|picture|image|shot|snapshot) (?:booth|frame|book|album|glass|shoot"
+    r"|studio|wall|gallery|exhibition|shop|put|gun|hook|window|day)s?\b"
+    r"|\b(?:tak(?:ing|es?)|holding|holds?|shoot(?:ing|s)?|drawing|paint(?:ing|s)?|looking at)"
+    r" (?:an? |the |some )?(?:photos?|pictures?|images?|selfies?)\b(?: of\b)?"
 )
 EDGE = frozenset(
     """
+    show shows showing hi hello hey thanks thank there us mir moi favor everything
+    prise prises pris aufgenommen aufgenommene gemacht gemachte tomada tomadas hechas tirada tiradas
     a an the this that these those some any all every each both of in on at to for from by with and
     or but as is are was were be been being am do does did have has had having which who whose
     where it its they them their there my our your his her one ones thing things something anything
     contain contains containing depicting depict featuring include includes including visible seen
-    appear appears many several few what which made like into over during along about look us then
+    appear appears many several few what which made like into over during along about look then
     also too ever still really maybe i've let let's dated sometime back when
     but yet however aber sondern mais pero sino es schon
     était étaient fut est sont était-ce c'était c'est estaba estaban está están fue fueron
@@ -135,6 +154,11 @@ CJK_FILLER = _pattern(
 )
 WORD = re.compile(
     r"[^\W_]+(?:['-][^\W_]+)*|[^\w\s,;:.!?'\"()\[\]{}<>/\\|*_=+~^`@#$%&¿¡。，？！；：、·-]+"
+)
+GERMAN_ARTICLES = frozenset(
+    """
+    der die das den dem ein eine einen mein meine unser unsere
+    """.split()  # noqa: SIM905
 )
 ELIDED = _pattern(r"\b(?:[dl]|qu)'(?=\w)")  # "d'une voiture"
 LETTER = re.compile(r"[^\W_]")
