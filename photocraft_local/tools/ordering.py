@@ -94,4 +94,9 @@ def point_of(context: ToolContext, place: str) -> Point:
         return Point(node.latitude, node.longitude, node.meant or place)  # type: ignore[attr-defined]
     except FilterSyntaxError:  # a country or region has a middle too
         area = filtered(context, f"place({name})").description.area  # type: ignore[attr-defined]
+        if area.kind == "continent":
+            raise UsageError(
+                f"{place!r} is many countries: distances from it mean nothing",
+                hint="name a town, or give 'lat,lon'",
+            ) from None
         return Point(area.latitude, area.longitude, area.label())

@@ -159,4 +159,6 @@ def test_an_order_is_refused_with_the_way_out(call: Call) -> None:
     assert "needs of_place" in call("filter_photos", order="nearest").error
     assert "takes no of_place" in call("filter_photos", order="first", of_place="Rome").error
     assert "Atlantiss" in call("filter_photos", order="nearest", of_place="Atlantiss").error
+    many = call("filter_photos", order="nearest", of_place="Europe").error
+    assert "many countries" in many or "no place named" in many
     assert "no set named 'gone'" in call("filter_photos", compare="gone").error
