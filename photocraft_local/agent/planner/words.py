@@ -139,6 +139,7 @@ EDGE = frozenset(
     also too ever still really maybe i've let let's dated sometime back when
     but yet however aber sondern mais pero sino es schon
     était étaient fut est sont était-ce c'était c'est estaba estaban está están fue fueron
+    zeigen sehen finden zeig ansehen montrer voir mostrar ver
     una unos busco der die das den dem des ein eine einen einem einer
     von vom aus im in am an auf mit und oder
     ist sind war waren wo zu ich wir mein meine unsere alle alles
