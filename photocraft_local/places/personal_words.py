@@ -36,6 +36,7 @@ ARTICLES = re.compile(r"(?i)^(?:the|my|our|der|die|das|mein|meine|la|le|les|el|l
 HOME = re.compile(
     rf"(?i)(?:{_AT}|\bof\s+)(?P<name>(?:(?:my|our)\s+(?:own\s+)?)?home|(?:my|our)\s+(?:place|house|flat|apartment))\b"
     rf"(?!{_OTHER}|-)"
+    r"|\b(?:at|from) (?:work|the office) (?:or|and|nor) (?P<too>home)\b"
     r"|\b(?P<zuhause>zu ?hause|daheim|nach hause|bei (?:mir|uns)(?: zu hause| daheim)?)\b"
     r"|\b(?P<maison>à la maison|chez (?:moi|nous))\b"
     r"|\ben (?P<casa>(?:mi |nuestra )?casa)\b(?!\s+de\b)"

@@ -43,6 +43,7 @@ _NUMBER = (
     + "|".join(sorted(map(re.escape, _NUMBERS), key=len, reverse=True))
     + ")"
 )
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 _UNIT = (
     r"(?P<unit>km|kilom[eè]t(?:re|er)s?n?|kilómetros?|kilometern?|kms|miles?|mi|meilen?|millas?|milles?"
     r"|feet|foot|ft|yards?|yd|英尺"
@@ -89,10 +90,14 @@ NEAR = _before(
     r"|(?:just |right )?outside(?=\s*$)(?!)|near(?: to| by)?|nearby|close to|(?:all )?around"
     r"|not far from|next to|beside|in the (?:vicinity|neighbou?rhood|area|surroundings) of"
     r"|in der (?:nähe|umgebung|gegend) (?:von|vom|des|der)|nahe(?: bei)?|bei|rund um"
-    r"|unweit(?: von)?|in der nähe|neben|près d[eu]?|près|proche d[eu]?|autour d[eu]?"
+    r"|unweit(?: von)?|nicht weit (?:weg |entfernt )?(?:von|vom)|in der nähe|neben|près d[eu]?|près|proche d[eu]?|autour d[eu]?"
     r"|aux (?:environs|alentours) d[eu]?"
     r"|non loin d[eu]?|à côté d[eu]?|cerca del?|alrededor del?|en los alrededores del?|junto al?"
     r"|al lado del?|no lejos del?)(?:['’]|\b)\s*" + ARTICLE + r"|(?:靠近|临近|离)"
+)
+FAR = _before(
+    r"\b(?<!not )(?<!nicht )(?<!pas )(?<!non )(?<!no )(?:far(?: away)?|weit (?:weg|entfernt)|loin|lejos)\s+"
+    rf"(?:from|of|von|vom|d[eu]?|del)(?:['’]|\b)\s*{ARTICLE}"
 )
 AT_ONES = re.compile(r"(?i)bei\b|chez\b")  # near a town, but in one's own place
 JUST_OUTSIDE = _before(r"\b(?:just|right|shortly|kurz|juste)\s+outside(?: of)?\s+" + ARTICLE)
@@ -148,7 +153,7 @@ _ONES = (
 )
 NOT = _before(
     r"\b(?:but\s+)?(?:(?:are|were|is|was|have|has)n['’]t(?: been)?"
-    r"|besides|not|never|neither|nor|except(?:ing)?(?: for)?|excluding|other than"
+    r"|besides|away|nowhere|not|never|neither|nor|except(?:ing)?(?: for)?|excluding|other than"
     rf"|apart from|aside from|without|minus|(?:everything|all(?: {_PHOTO})?|anything|anywhere) but"
     r"|outside(?: of)?|away from"
     r"|nicht|weder|noch|außer(?:halb)?(?: von)?|ausgenommen|ohne|nie"
@@ -188,7 +193,12 @@ TRIP_BEHIND = _behind(
 def kilometres(number: str, unit: str) -> float:
     """``("ten", "miles")`` → 16.09."""
     key = number.lower()
-    value = float(_NUMBERS[key]) if key in _NUMBERS else float(number.replace(",", "."))
+    if key in _NUMBERS:
+        value = float(_NUMBERS[key])
+    elif _THOUSANDS.fullmatch(key):  # "1,000 km", "1.000 km"
+        value = float(re.sub("[.,]", "", key))
+    else:
+        value = float(key.replace(",", "."))
     small = unit.lower()
     for marks, km in _KM_PER_UNIT:
         if small.startswith(marks):

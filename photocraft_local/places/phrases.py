@@ -19,6 +19,8 @@ from photocraft_local.places.ranking import Doubt, doubt_about, town_among
 from photocraft_local.places.sectors import Side
 from photocraft_local.places.visited import NOWHERE, Visited
 
+_FARTHEST_KM = 20_000.0  # half around the Earth; the filter language takes no more
+
 
 class PlaceNames(Protocol):
     """What the reading needs of a gazetteer."""
@@ -141,11 +143,13 @@ class _Reader:
             found = pattern.search(text, self.left, start)
             after = rest.match(behind)
             if match := found or after:
-                km = max(0.01, words.kilometres(*_length_in(match)))
+                km = min(_FARTHEST_KM, max(0.01, words.kilometres(*_length_in(match))))
                 start = found.start() if found else self._near_word(start)
                 return _How(start, end + _length(after), "within", km, negated=beyond)
         if found := words.JUST_OUTSIDE.search(text, self.left, start):
             return _How(found.start(), end, "near")
+        if found := words.FAR.search(text, self.left, start):
+            return _How(found.start(), end, "near", negated=True)
         found = words.NEAR.search(text, self.left, start)
         if found and not (mention.own and words.AT_ONES.match(found[0])):
             after = words.NEAR_BEHIND.match(behind) if found[0][-1:] > "\u3000" else None
