@@ -90,14 +90,15 @@ NEAR = _before(
     r"|(?:just |right )?outside(?=\s*$)(?!)|near(?: to| by)?|nearby|close to|(?:all )?around"
     r"|not far from|next to|beside|in the (?:vicinity|neighbou?rhood|area|surroundings) of"
     r"|in der (?:nähe|umgebung|gegend) (?:von|vom|des|der)|nahe(?: bei)?|bei|rund um"
-    r"|unweit(?: von)?|nicht weit (?:weg |entfernt )?(?:von|vom)|in der nähe|neben|près d[eu]?|près|proche d[eu]?|autour d[eu]?"
+    r"|unweit(?: von)?|nicht weit (?:weg |entfernt )?(?:von|vom)|in der nähe|neben"
+    r"|près d[eu]?|près|proche d[eu]?|autour d[eu]?"
     r"|aux (?:environs|alentours) d[eu]?"
     r"|non loin d[eu]?|à côté d[eu]?|cerca del?|alrededor del?|en los alrededores del?|junto al?"
     r"|al lado del?|no lejos del?)(?:['’]|\b)\s*" + ARTICLE + r"|(?:靠近|临近|离)"
 )
 FAR = _before(
-    r"\b(?<!not )(?<!nicht )(?<!pas )(?<!non )(?<!no )(?:far(?: away)?|weit (?:weg|entfernt)|loin|lejos)\s+"
-    rf"(?:from|of|von|vom|d[eu]?|del)(?:['’]|\b)\s*{ARTICLE}"
+    r"\b(?<!not )(?<!nicht )(?<!pas )(?<!non )(?<!no )(?:far(?: away)?|weit (?:weg|entfernt)"
+    rf"|loin|lejos)\s+(?:from|of|von|vom|d[eu]?|del)(?:['’]|\b)\s*{ARTICLE}"
 )
 AT_ONES = re.compile(r"(?i)bei\b|chez\b")  # near a town, but in one's own place
 JUST_OUTSIDE = _before(r"\b(?:just|right|shortly|kurz|juste)\s+outside(?: of)?\s+" + ARTICLE)
