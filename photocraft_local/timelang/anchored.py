@@ -89,7 +89,8 @@ def _is_event(words: Words, fit: Fit) -> bool | None:
     if fit.head.needs == "sure":
         return True
     held = {"clause": clause, "event": event or arrival(words, fit.end) is not None}
-    held["ours"] = words.match("ours", fit.end) is not None
+    for kind in ("ours", "definite"):
+        held[kind] = words.match(kind, fit.end) is not None
     held["either"] = clause or held["event"]
     if fit.head.needs:
         return True if held[fit.head.needs] else None

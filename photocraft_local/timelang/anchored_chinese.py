@@ -52,7 +52,7 @@ _BETWEEN = re.compile(
     r"(?P<head>在|从)(?P<one>[^，。？！、]{1,12}?)(?P<joint>和|与|到|至)"
     r"(?P<two>[^，。？！、]{1,12}?)(?P<tail>之间|期间)"
 )
-_LEAD = re.compile(r".*(?:自从|在|从|自|于|看看|看|找|显示|拍的|直到)")
+_LEAD = re.compile(r".*(?:自从|看到|看见|拍到|在|从|自|于|看看|看|找|显示|拍的|直到)")
 _ARRIVAL = re.compile(r"(?:我们|我|咱们)?(?:(?P<first>到达了?|抵达了?|到了?)|(?P<last>离开了?))")
 _WE = re.compile(r"我们|我|咱们")
 

@@ -2,8 +2,8 @@
 (``parse_bound``), or wherever a question names one (``find_times``).
 
 In a question an ordinary word ("may", "fall", "morning") is a time only with a cue. A date that
-does not exist or has two readings is an error in all three, with the way out; it is never
-guessed or dropped.
+does not exist is an error in all three, with the way out; it is never guessed or dropped. What
+has two readings means both, or the likelier one, and is noted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def find_times(
     the rest of the question. Words that lean on an event ("the weekend before the wedding") are
     left to ``find_anchored``. ``today`` is the person's date; seasons follow ``hemisphere``,
     weeks begin on ``first_weekday`` (Monday 0 … Sunday 6).
-    Raises TimeWordsError for a date that does not exist or can be read in two ways.
+    Raises TimeWordsError for a date that does not exist, or one of two readings that a range
+    or "since" cannot take.
     """
     return _find(Words(text, today, hemisphere, first_weekday), strict=True)
 
