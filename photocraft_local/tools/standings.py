@@ -19,6 +19,8 @@ from photocraft_local.tools.ordering import ORDERS, Ordering
 from photocraft_local.tools.relations import NO_ANCHOR, Relation, standing
 from photocraft_local.tools.scope import saved
 
+_MOST_SHUNNED = 5  # given photos that are named where a relation must not hold to any
+
 SCHEMAS: dict[str, schema.Schema] = {
     "relation": {
         **schema.arguments(
@@ -69,10 +71,11 @@ def _related(
     rows = context.catalog.rows_of([photo.uid for photo in photos]).tolist()
     rule = f"{_in_words(arguments)} {_those(len(found.used), relation.which)}{_apart(relation)}"
     rule = f"not {rule}" if relation.negate else rule
+    shunned = found.used.uids[:_MOST_SHUNNED] if relation.negate else ()
     verdicts = {}
     for photo, row in zip(photos, rows, strict=True):
         at = anchors.get(row, NO_ANCHOR)
-        named = () if at == NO_ANCHOR else (found.used.uids[at],)
+        named = found.used.uids[at : at + 1] if at != NO_ANCHOR else shunned
         value = _standing_of(photo, relation, found.used, at)
         verdicts[photo.uid] = Verdict(rule, value, row in anchors, named)
     return verdicts
