@@ -24,6 +24,7 @@ SIDES: tuple[Side, ...] = (
 REACH_KM = 1_000.0  # beyond, nobody names a place as the one that something lies north of
 _HALF_SECTOR = 45.0  # degrees to each side
 _SHARE, _LEAST_KM, _MOST_KM = 0.15, 5.0, 50.0  # half width of a corridor, of its length
+_SPREAD = 0.5  # how fast it widens, of the way from the nearer end
 
 Mask = npt.NDArray[np.bool_]
 
@@ -69,7 +70,8 @@ class Corridor:
         return float(np.clip(_SHARE * length, _LEAST_KM, _MOST_KM))
 
     def rule(self) -> str:
-        return f"outside both, at most {self.half_width_km:.0f} km from the straight way"
+        width = f"at most {self.half_width_km:.0f} km from the straight way"
+        return f"outside both, {width}, less near its ends"
 
     def contains(self, latitude: Any, longitude: Any) -> Mask:
         """Which positions lie on the way. Shape: the inputs'."""
@@ -83,11 +85,17 @@ class Corridor:
         beside = EARTH_RADIUS_KM * np.abs(np.arcsin(np.clip(points @ normal, -1.0, 1.0)))
         ahead = (points @ np.cross(normal, first) > 0) & (points @ np.cross(last, normal) > 0)
         ahead &= points @ (first + last) > 0  # not on the far side of the Earth
+        along = [
+            EARTH_RADIUS_KM * np.abs(np.arctan2(points @ np.cross(normal, end), points @ end))
+            for end in (first, last)
+        ]
+        # Else a suburb beside one end would be on the way to the other.
+        allowed = np.clip(_SPREAD * np.minimum(*along), _LEAST_KM, self.half_width_km)
         outside = [
             haversine_km(*_point(area), latitude, longitude) > area.radius_km
             for area in (self.start, self.end)
         ]
-        result: Mask = ahead & (beside <= self.half_width_km) & outside[0] & outside[1]
+        result: Mask = ahead & (beside <= allowed) & outside[0] & outside[1]
         return result
 
 
