@@ -63,9 +63,18 @@ class Draft:
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> Iterator[re.Match[str]]:
         """Matches in ``text[start:end]`` that touch no claimed character."""
-        for match in pattern.finditer(self.text, start, len(self.text) if end is None else end):
-            if match.end() > match.start() and self.is_free(match.start(), match.end()):
+        at, stop = start, len(self.text) if end is None else end
+        while match := pattern.search(self.text, at, stop):
+            first, last = match.span()
+            if first == last:
+                at = last + 1
+            elif self.is_free(first, last):
                 yield match
+                at = last
+            else:  # behind the claimed words another match may begin
+                taken = self._taken.find(1, first, last)
+                free = self._taken.find(0, taken, last)
+                at = free if free > first else last
 
     def claim_all(
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None

@@ -117,9 +117,14 @@ def _around(at: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _split_spots(sheet: Sheet) -> None:
-    """ "Lisbon and Porto" are no choice here."""
+    """ "Lisbon and Porto" are no choice here, and "far from home" is not away from it."""
     for piece in list(sheet.pieces):
         condition = piece.condition
+        if isinstance(condition, PlaceCondition) and condition.negated:
+            sheet.pieces.remove(piece)
+            condition = PlaceCondition(condition.words, tuple(map(_inside, condition.spots)))
+            piece = replace(piece, condition=condition)
+            sheet.pieces.append(piece)
         ends = _ends(condition) if isinstance(condition, PlaceCondition) else ()
         if len(ends) == 2:
             sheet.pieces.remove(piece)
@@ -129,6 +134,11 @@ def _split_spots(sheet: Sheet) -> None:
             one = PlaceCondition(first.name, (first,))
             two = PlaceCondition(second.name, (second,))
             sheet.pieces += [Piece(piece.start, cut, one), Piece(cut, piece.end, two)]
+
+
+def _inside(spot: Spot) -> Spot:
+    how = replace(spot.how, relation="in", km=None) if spot.how else None
+    return Spot(spot.name, spot.areas, None, how)
 
 
 def _ends(condition: PlaceCondition) -> tuple[Spot, ...]:

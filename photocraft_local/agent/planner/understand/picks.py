@@ -9,17 +9,22 @@ from typing import cast
 
 from photocraft_local.agent.planner.conditions import PlaceCondition
 from photocraft_local.agent.planner.plan import Pick, PickBy
-from photocraft_local.agent.planner.understand.phrases import phrases, table
+from photocraft_local.agent.planner.understand.phrases import phrase_of, phrases, table
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _SEVERAL = "only one order at a time is followed"
+_NO_UNIT = "of what that is the first or last, is not understood"
 _NO_PLACE = "from which place, is not said"
 
 
 def mark_picks(sheet: Sheet) -> None:
     """Claims the words of every order in the question."""
     for phrase in phrases("picks"):
-        for match in sheet.draft.matches(phrase.pattern):
+        for match in list(sheet.draft.matches(phrase.pattern)):
+            unit = phrase_of("joints", "unit_behind").match(sheet.draft.text, match.end())
+            if unit and sheet.draft.is_free(unit.start(), unit.end()):
+                sheet.block(match.start(), unit.end(), _NO_UNIT)
+                continue
             said = sheet.draft.claim(match.start(), match.end()).strip()
             pick = Pick(cast(PickBy, phrase.cells[0]), _count(match), said)
             sheet.picks.append((match.start(), match.end(), pick))

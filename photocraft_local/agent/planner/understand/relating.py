@@ -95,9 +95,10 @@ def _related(sheet: Sheet, heads: list[Head], head: Head, end: int) -> Relation 
     """None if it is blocked; a set if the head says no more than that its photos are meant."""
     draft = sheet.draft
     upto = min(head.anchor_end, end) if head.anchor_start >= head.start else head.anchor_end
-    cameras = [p for p in sheet.within(head.anchor_start, upto) if _is_camera(p)]
+    begin = _begin(sheet, head)
+    cameras = [p for p in sheet.within(begin, upto) if _is_camera(p)]
     sheet.pieces = [piece for piece in sheet.pieces if piece not in cameras]
-    anchor = described(sheet, heads, head.anchor_start, upto)
+    anchor = described(sheet, heads, begin, upto)
     sheet.pieces += cameras
     at = draft.claim_before(head.first, words.LEAD)
     first = draft.claim_before(at, words.MENTION_NOT)
@@ -122,6 +123,12 @@ def _related(sheet: Sheet, heads: list[Head], head: Head, end: int) -> Relation 
         negated=first < at,
         words=draft.text[head.start : head.end].strip(),
     )
+
+
+def _begin(sheet: Sheet, head: Head) -> int:
+    """Where the anchor's words begin, with the small words of a place ("在东京的第一天")."""
+    at = head.anchor_start
+    return min([p.start for p in sheet.pieces if p.start < at < p.end], default=at)
 
 
 def _is_camera(piece: Piece) -> bool:
