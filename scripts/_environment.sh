@@ -95,7 +95,7 @@ make_engine_environment() {
 one_line_of() {
     local line
     line=$(sed -n 's/^ *cause: //p' "$1" | tail -n 1)
-    [ -n "$line" ] || line=$(grep -vE '^(WARNING|warning|hint)|^ *$' "$1" | tail -n 1)
+    [ -n "$line" ] || line=$(sed -E '/^(WARNING|warning|hint)|^ *$/d' "$1" | tail -n 1)
     [[ "$line" != *torch==*+cpu* ]] ||
         line="no wheel of torch for the CPU was found; PIP_FIND_LINKS has to name its folder or page"
     echo "${line:-of an unknown reason}"
