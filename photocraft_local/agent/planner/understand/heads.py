@@ -22,6 +22,7 @@ _CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 _THESE = re.compile(r"(?:the|those|these|den|die|les|los|las)\b", re.IGNORECASE)
+_PART = re.compile(r"morning|afternoon|evening|night", re.IGNORECASE)
 _MEANWHILE = re.compile(
     r"(?:while|whilst|when|als|während|quand|pendant que|lorsque|cuando|mientras)$", re.IGNORECASE
 )
@@ -213,8 +214,14 @@ def _table_head(sheet: Sheet, phrase: Phrase, match: re.Match[str]) -> Head:
         shift=int(shift) * (int(count) if count.isdigit() else _COUNTS[count.lower()]),
         which=which,
         km=_kilometres(found) if "km" in found else float(km) if km else None,
+        hours=_hours_in(match.group()) if kind == "day" else None,
         is_meanwhile=bool(_MEANWHILE.match(match.group())),
     )
+
+
+def _hours_in(text: str) -> When | None:
+    found = _PART.search(text)
+    return parse_when(f"at {found.group()}", today=date.min) if found else None
 
 
 def _kilometres(found: dict[str, str]) -> float:

@@ -52,7 +52,7 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     for more in shared:
         wanted = _both(wanted, more)
     relations += wanted.relations
-    relations += _of_itself(sheet, wanted, own)
+    relations += _of_itself(sheet, wanted, relations, own)
     pick = _beside(pick, relations)
     wanted = replace(wanted, relations=tuple(relations), like=like, pick=pick or wanted.pick)
     if choices:
@@ -63,12 +63,14 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     return wanted
 
 
-def _of_itself(sheet: Sheet, wanted: Wanted, said: Sequence[re.Match[str]]) -> list[Relation]:
+def _of_itself(
+    sheet: Sheet, wanted: Wanted, others: Sequence[Relation], said: Sequence[re.Match[str]]
+) -> list[Relation]:
     """ "in Tokyo on the first day": the first day of the rest."""
     relations = []
     for match in said:
         unit = next(name for name in _SHIFTING if match[name])
-        anchor = Wanted(conditions=wanted.conditions)
+        anchor = Wanted(conditions=wanted.conditions, relations=tuple(others))
         if anchor.is_empty:
             sheet.block(match.start(), match.end(), _NOTHING_SAID)
         else:
