@@ -19,11 +19,16 @@ find_python() {
     return 1
 }
 
-# Sets links: uv does not read pip's own setting for folders of wheels.
+# find_links: sets links to what uv needs for the folders of wheels that pip is set to use, by its
+# variable or in its configuration; uv reads neither.
 find_links() {
+    local folders=${PIP_FIND_LINKS:-} python
     links=()
-    [ -n "${PIP_FIND_LINKS:-}" ] && links=(--find-links "${PIP_FIND_LINKS%% *}")
-    return 0
+    if [ -z "$folders" ] && python=$(find_python); then
+        folders=$("$python" -m pip config get global.find-links 2>/dev/null || true)
+    fi
+    folders=${folders%%[[:space:]]*}
+    [ -z "$folders" ] || links=(--find-links "$folders")
 }
 
 # start_environment FOLDER: an empty one with uv in it, where there is none.
