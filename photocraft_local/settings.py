@@ -17,6 +17,7 @@ from typing import Any
 from photocraft_local.errors import SettingsError
 
 _PREFIX = "PHOTOCRAFT_"
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def _home(variable: str, fallback: str) -> Path:
@@ -75,6 +76,10 @@ class Settings:
     event_gap_hours: float = _option("a longer pause starts a new event", default=3.0)
     event_gap_km: float = _option("a longer jump starts a new event", default=5.0)
     lock_wait_seconds: float = _option("how long to wait for a locked library", default=10.0)
+    hemisphere: str = _option("whose seasons are meant: 'north' or 'south'", default="north")
+    first_weekday: str = _option(
+        "the day on which a week begins, e.g. 'monday' or 'sunday'", default="monday"
+    )
     memory: bool = _option("keep episodes and skills for later questions", default=True)
 
     def __post_init__(self) -> None:
@@ -86,6 +91,8 @@ class Settings:
             "event_gap_hours": self.event_gap_hours > 0,
             "event_gap_km": self.event_gap_km > 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,
+            "hemisphere": self.hemisphere in ("north", "south"),
+            "first_weekday": self.first_weekday in _WEEKDAYS,
         }
         for name, good in checks.items():
             if not good:

@@ -21,6 +21,7 @@ from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Json, Observation, Step, ToolCall
 from photocraft_local.serving.chat_model import ToolSchema
 from photocraft_local.settings import Settings
+from photocraft_local.timelang import USUAL, Habits
 
 
 class Tools(Protocol):
@@ -54,6 +55,10 @@ def question_block(record: Trajectory) -> str:
     """All that the person gave: the question, their pictures, and the plan that they corrected."""
     question = prompt_json(record.question)
     lines = [render("question", today=record.today.isoformat(), question=question)]
+    habits = habits_of(record)
+    if habits != USUAL:
+        weekday = habits.weekday.capitalize()
+        lines.append(render("habits", weekday=weekday, hemisphere=habits.hemisphere))
     if record.pictures:
         ids: list[Json] = [picture.id for picture in record.pictures]
         facts = prompt_json(facts_by_id(record.pictures))
@@ -61,6 +66,12 @@ def question_block(record: Trajectory) -> str:
     if record.plan:
         lines.append(render("plan", plan=prompt_json(record.plan)))
     return "\n".join(lines)
+
+
+def habits_of(record: Trajectory) -> Habits:
+    """How the person counted seasons and weeks when the question was asked."""
+    hemisphere = record.config.get("hemisphere", USUAL.hemisphere)
+    return Habits.named(hemisphere, record.config.get("first_weekday", USUAL.weekday))
 
 
 def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:

@@ -95,13 +95,15 @@ def plan(parts: Parts, question: Question, today: date) -> AskedPlan:
 def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     """``PhotoSearch.resume``; on the day and with the pictures of the question."""
     from photocraft_local.agent import trajectory
+    from photocraft_local.agent.opening import habits_of
     from photocraft_local.agent.planner.planner import Asked
     from photocraft_local.memory.memory import Memory
 
     record = trajectory.load(trace)
     check_unchanged(record.pictures)
     model = _backbone(parts)
-    shown = _shown(model, Asked(record.question, record.today, record.pictures, record.plan))
+    given = Asked(record.question, record.today, record.pictures, record.plan, habits_of(record))
+    shown = _shown(model, given)
     listeners.on_plan(shown)
     memory = Memory.open(parts.settings)
     run = _Run(parts, listeners)
@@ -122,7 +124,7 @@ def _given(parts: Parts, question: Question, today: date) -> Asked:
         text = MORE
     if not text and not plan:
         raise UsageError("the question is empty", hint="ask for photos by what they show")
-    return Asked(text, today, pictures, plan)
+    return Asked(text, today, pictures, plan, parts.habits)
 
 
 def _shown(model: Planner, given: Asked) -> AskedPlan:

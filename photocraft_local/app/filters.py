@@ -9,8 +9,12 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
 from photocraft_local.errors import UsageError
+
+if TYPE_CHECKING:
+    from photocraft_local.timelang import Habits
 
 WHERE = "--where"
 
@@ -28,7 +32,7 @@ class Filters:
     camera: str | None = None  # the camera's name contains these words
     where: str | None = None  # an expression of the filter language
 
-    def expressions(self, today: date) -> dict[str, str]:
+    def expressions(self, today: date, habits: Habits) -> dict[str, str]:
         """Option → expression, one a condition; that of ``--where`` is the person's own text.
 
         Raises TimeWordsError or UsageError.
@@ -36,9 +40,9 @@ class Filters:
         from photocraft_local.timelang import parse_when
 
         self._check()
-        parts = self._bounds(today)
+        parts = self._bounds(today, habits)
         if self.when is not None:
-            parts["--when"] = parse_when(self.when, today=today).to_expression()
+            parts["--when"] = parse_when(self.when, today=today, habits=habits).to_expression()
         if self.near is not None:
             radius = "" if self.km is None else f", {self.km!r}"
             parts["--near"] = f"near({_quoted(self.near)}{radius})"
@@ -52,10 +56,10 @@ class Filters:
             parts[WHERE] = self.where
         return parts
 
-    def _bounds(self, today: date) -> dict[str, str]:
+    def _bounds(self, today: date, habits: Habits) -> dict[str, str]:
         parts = {}
-        start = None if self.after is None else _start(self.after, today)
-        end = None if self.before is None else _start(self.before, today)
+        start = None if self.after is None else _start(self.after, today, habits)
+        end = None if self.before is None else _start(self.before, today, habits)
         if start and end and start >= end:
             raise UsageError(
                 f"no time is after {self.after!r} and before {self.before!r}",
@@ -76,10 +80,10 @@ class Filters:
             raise UsageError(f"--km is {self.km}", hint="give a distance in km, e.g. --km 10")
 
 
-def _start(words: str, today: date) -> datetime:
+def _start(words: str, today: date, habits: Habits) -> datetime:
     from photocraft_local.timelang import parse_bound
 
-    return parse_bound(words, today=today)[0]
+    return parse_bound(words, today=today, habits=habits)[0]
 
 
 def _quoted(text: str) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from photocraft_local.places.visited import Visited
     from photocraft_local.search.catalog import Catalog
     from photocraft_local.search.searcher import Searcher
+    from photocraft_local.timelang.habits import Habits
 
 
 class Parts:
@@ -37,6 +38,13 @@ class Parts:
         self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None
         self._searcher: tuple[int, Searcher] | None = None
+
+    @property
+    def habits(self) -> Habits:
+        """How the person counts seasons and weeks."""
+        from photocraft_local.timelang.habits import Habits
+
+        return Habits.named(self.settings.hemisphere, self.settings.first_weekday)
 
     def library(self, *, create: bool = False) -> Library:
         """Raises LibraryNotFound unless it exists or ``create`` is set."""

@@ -45,7 +45,7 @@ def search(
         raise UsageError(
             f"top_k must be at least 1, not {top_k}", hint="without top_k, every match comes"
         )
-    selection = selected(parts, filters.expressions(today), today)
+    selection = selected(parts, filters.expressions(today, parts.habits), today)
     if not (look.text.strip() or look.like or any(map(str.strip, look.not_text))):
         return _by_time(parts, selection, top_k)
     from photocraft_local.search.searcher import Query

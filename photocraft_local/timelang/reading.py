@@ -18,11 +18,12 @@ from photocraft_local.timelang.calendar import DAY, latest, months_from
 from photocraft_local.timelang.dates import year_number
 from photocraft_local.timelang.feasts import name_at
 from photocraft_local.timelang.grammar import is_cued, phrase
+from photocraft_local.timelang.habits import USUAL, Habits
 from photocraft_local.timelang.recurring import season_word
 from photocraft_local.timelang.relations import Phrase
 from photocraft_local.timelang.spans import BEGIN, END
 from photocraft_local.timelang.when import TimeMention, When
-from photocraft_local.timelang.words import Hemisphere, Words
+from photocraft_local.timelang.words import Words
 
 _EXAMPLES = "write a date like 2021-06-14, or words like 'June 2021', 'last summer', 'since 2019'"
 _MAX_LEADS = 2
@@ -30,29 +31,24 @@ _OF = {"of", "de", "du", "d", "del", "von", "vom"}
 _FROM = {"from", "vom", "von", "de", "du"}
 
 
-def find_times(
-    text: str, *, today: date, hemisphere: Hemisphere = "north", first_weekday: int = 0
-) -> list[TimeMention]:
+def find_times(text: str, *, today: date, habits: Habits = USUAL) -> list[TimeMention]:
     """Times that a question names, in order, none overlapping, each as long as it goes.
 
     A mention holds the small words before it ("in", "from the"), so that what is left over is
     the rest of the question. Words that lean on an event ("the weekend before the wedding") are
-    left to ``find_anchored``. ``today`` is the person's date; seasons follow ``hemisphere``,
-    weeks begin on ``first_weekday`` (Monday 0 … Sunday 6).
+    left to ``find_anchored``. ``today`` is the person's date.
     Raises TimeWordsError for a date that does not exist, or one of two readings that a range
     or "since" cannot take.
     """
-    return _find(Words(text, today, hemisphere, first_weekday), strict=True)
+    return _find(Words(text, today, habits), strict=True)
 
 
-def parse_when(
-    text: str, *, today: date, hemisphere: Hemisphere = "north", first_weekday: int = 0
-) -> When:
+def parse_when(text: str, *, today: date, habits: Habits = USUAL) -> When:
     """The meaning of a text that is all time: "May 2021", "weekends in 2019, but not in May".
 
     Raises TimeWordsError if words are left over or the date does not exist.
     """
-    words = Words(text, today, hemisphere, first_weekday)
+    words = Words(text, today, habits)
     mentions = _find(words, strict=False)
     if not mentions:
         raise TimeWordsError(f"no time is meant by {_short(text)!r}", hint=_EXAMPLES)
@@ -67,9 +63,7 @@ def parse_when(
     return _with_text(when, text)
 
 
-def parse_bound(
-    text: str, *, today: date, hemisphere: Hemisphere = "north", first_weekday: int = 0
-) -> tuple[datetime, datetime]:
+def parse_bound(text: str, *, today: date, habits: Habits = USUAL) -> tuple[datetime, datetime]:
     """The one interval [start, end) that a text covers, for ``--after`` and ``--before``.
 
     Both options cut at the *start*: ``--after 2021-06`` takes what was taken from 1 June on,
@@ -77,7 +71,7 @@ def parse_bound(
     when June is over.) A month or day without a year is its latest occurrence. Raises
     TimeWordsError for what is no single interval.
     """
-    when = parse_when(text, today=today, hemisphere=hemisphere, first_weekday=first_weekday)
+    when = parse_when(text, today=today, habits=habits)
     fields = (when.months, when.year_days, when.weekdays, when.holidays, when.without)
     runs = [field for field in fields if field]
     if len(runs) == 1 and not when.intervals and not when.hours and _one_run(when):

@@ -10,12 +10,12 @@ from datetime import date, datetime, time
 from functools import cached_property
 from typing import Literal
 
+from photocraft_local.timelang.habits import USUAL, Habits
 from photocraft_local.timelang.lexicon import Forms, by_first_word, table
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.tokens import Token, cut
 from photocraft_local.timelang.when import When
 
-Hemisphere = Literal["north", "south"]
 AtomKind = Literal["period", "month", "days", "season", "weekday", "hours", "holiday", "either"]
 
 
@@ -44,13 +44,12 @@ class Words:
         self,
         text: str,
         today: date,
-        hemisphere: Hemisphere = "north",
-        first_weekday: int = 0,
+        habits: Habits = USUAL,
     ) -> None:
         self.text = text
         self.today = datetime.combine(today, time.min)
-        self.hemisphere = hemisphere
-        self.first_weekday = first_weekday  # of a week: Monday 0 … Sunday 6
+        self.hemisphere = habits.hemisphere
+        self.first_weekday = habits.first_weekday
         self.names_a_year: bool | None = None  # not looked up yet
         self.atoms: dict[int, Atom | None] = {}  # what the rules found, by position
         self.tokens = cut(text)

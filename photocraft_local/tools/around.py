@@ -79,7 +79,7 @@ class Around:
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
         check_save_as(context, arguments)
-        relation = Relation.of(arguments)
+        relation = Relation.of(arguments, context.habits.first_weekday)
         catalog = context.catalog
         given = given_photos(context, arguments)
         scope = scope_of(context, arguments)

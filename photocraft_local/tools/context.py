@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from photocraft_local.timelang import Habits
 from photocraft_local.tools.ports import MemoryPort, NoMemory
 from photocraft_local.tools.sets import PhotoSets
 
@@ -42,6 +43,11 @@ class ToolContext:
     sets: PhotoSets = field(default_factory=PhotoSets)
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     knowledge: Path | None = None
+
+    @property
+    def habits(self) -> Habits:
+        """How the person counts seasons and weeks."""
+        return Habits.named(self.settings.hemisphere, self.settings.first_weekday)
 
     @property
     def knowledge_folder(self) -> Path:

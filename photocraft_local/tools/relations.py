@@ -47,9 +47,10 @@ class Relation:
     which: str = "each"
     apart: str = ""
     negate: bool = False
+    first_weekday: int = 0  # of a week, Monday 0
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Json]) -> Relation:
+    def of(cls, arguments: Mapping[str, Json], first_weekday: int = 0) -> Relation:
         """From a call's arguments. A given photo's own instant is neither before nor after it,
         but between the two if both are asked for. Raises UsageError, TimeWordsError."""
         sides = [side for side in get_args(Side) if side in arguments]
@@ -68,6 +69,7 @@ class Relation:
             which=arguments.get("which", "each"),
             apart=arguments.get("apart", ""),
             negate=arguments.get("negate", False),
+            first_weekday=first_weekday,
         )
 
     @property
@@ -107,8 +109,8 @@ def standing(catalog: Catalog, relation: Relation, given: Given) -> Standing:
     used = _counted(relation.which, given[usable])
     anchors = _joined(catalog, relation, used)
     if relation.apart:
-        keys = unit_keys(catalog, relation.apart)
-        own = given_keys(catalog, relation.apart, used)
+        keys = unit_keys(catalog, relation.apart, relation.first_weekday)
+        own = given_keys(catalog, relation.apart, used, relation.first_weekday)
         anchors[np.isin(keys, own) | (keys == NONE)] = NO_ANCHOR
     unusable = given[~usable]
     if relation.negate:
@@ -135,7 +137,8 @@ def _usable(catalog: Catalog, relation: Relation, given: Given) -> NDArray[np.bo
     if relation.km is not None:
         known &= given.located
     if relation.unit:
-        known &= start_keys(catalog, relation.unit, relation.shift, given) != NONE
+        unit, shift, first = relation.unit, relation.shift, relation.first_weekday
+        known &= start_keys(catalog, unit, shift, given, first) != NONE
     return known
 
 
@@ -171,10 +174,11 @@ def _joined(catalog: Catalog, relation: Relation, used: Given) -> Rows:
 
 
 def _in_unit(catalog: Catalog, relation: Relation, used: Given) -> Rows:
-    wanted = wanted_keys(catalog, relation.unit, relation.shift, used)
+    unit, first_weekday = relation.unit, relation.first_weekday
+    wanted = wanted_keys(catalog, unit, relation.shift, used, first_weekday)
     known = np.flatnonzero(wanted != NONE)
     keys, first = np.unique(wanted[known], return_index=True)
-    return _looked_up(unit_keys(catalog, relation.unit), keys, known[first])
+    return _looked_up(unit_keys(catalog, unit, first_weekday), keys, known[first])
 
 
 def _looked_up(values: NDArray[np.int64], keys: NDArray[np.int64], indices: Rows) -> Rows:

@@ -71,7 +71,7 @@ def when_expression(context: ToolContext, words: str) -> tuple[str, str]:
     """(filter expression, meaning) of words for time. Raises TimeWordsError."""
     from photocraft_local.timelang import parse_when
 
-    when = parse_when(words, today=context.today)
+    when = parse_when(words, today=context.today, habits=context.habits)
     return when.to_expression(), safe_text(when.meaning, _LONGEST_ECHO)
 
 

@@ -65,7 +65,7 @@ Verdicts = dict[str, Verdict]  # by UID
 def _related(
     context: ToolContext, arguments: Mapping[str, Json], photos: Sequence[Photo]
 ) -> Verdicts:
-    relation = Relation.of(arguments)
+    relation = Relation.of(arguments, context.habits.first_weekday)
     found = standing(context.catalog, relation, given_photos(context, arguments))
     anchors = dict(zip(found.rows.tolist(), found.anchors.tolist(), strict=True))
     rows = context.catalog.rows_of([photo.uid for photo in photos]).tolist()

@@ -1,6 +1,6 @@
 """Calendar days, weeks, weekends, months, years, events and trips as numbers in their order.
 
-So "the one after" is plus one. Weeks begin on Monday, a weekend is Saturday and Sunday. Knows
+So "the one after" is plus one. A weekend is Saturday and Sunday. Knows
 the catalog's columns, nothing of relations.
 """
 
@@ -24,20 +24,21 @@ NONE = int(np.iinfo(np.int64).min)  # the photo is in no such unit
 _DAY = 86_400
 
 
-def unit_keys(catalog: Catalog, unit: str) -> Keys:
-    """int64 (n,): the number of each photo's unit, NONE where it has none."""
+def unit_keys(catalog: Catalog, unit: str, first_weekday: int = 0) -> Keys:
+    """int64 (n,): the number of each photo's unit, NONE where it has none. Weeks begin on
+    ``first_weekday``, Monday 0."""
     if unit in ("event", "trip"):
         return _ranks(catalog, unit)
     columns = catalog.columns
     keys = np.full(len(columns), NONE, np.int64)
     times = columns.times[: columns.num_dated]
-    keys[: columns.num_dated] = _calendar(times, unit)
+    keys[: columns.num_dated] = _calendar(times, unit, first_weekday)
     if unit == "weekend":
         keys[: columns.num_dated][_weekday(times) < 5] = NONE
     return keys
 
 
-def given_keys(catalog: Catalog, unit: str, given: Given) -> Keys:
+def given_keys(catalog: Catalog, unit: str, given: Given, first_weekday: int = 0) -> Keys:
     """The number of each given photo's own unit, NONE where it has none."""
     keys = np.full(len(given), NONE, np.int64)
     if unit in ("event", "trip"):
@@ -45,27 +46,31 @@ def given_keys(catalog: Catalog, unit: str, given: Given) -> Keys:
         keys[known] = unit_keys(catalog, unit)[given.rows[known]]
     else:
         known = np.flatnonzero(given.dated)
-        keys[known] = _calendar(given.times[known], unit)
+        keys[known] = _calendar(given.times[known], unit, first_weekday)
     return keys
 
 
-def start_keys(catalog: Catalog, unit: str, shift: int, given: Given) -> Keys:
+def start_keys(
+    catalog: Catalog, unit: str, shift: int, given: Given, first_weekday: int = 0
+) -> Keys:
     """The unit from which each given photo starts to lean, NONE where it has none: a photo
     taken at home is of no trip, though there is one before and after it."""
-    keys = given_keys(catalog, unit, given)
+    keys = given_keys(catalog, unit, given, first_weekday)
     if unit == "trip" and not shift:
         keys[~np.isin(keys, journey_keys(catalog))] = NONE
     return keys
 
 
-def wanted_keys(catalog: Catalog, unit: str, shift: int, given: Given) -> Keys:
+def wanted_keys(
+    catalog: Catalog, unit: str, shift: int, given: Given, first_weekday: int = 0
+) -> Keys:
     """For each given photo the number of the unit that lies ``shift`` after its own; NONE if
     none does.
 
     The weekend after a Wednesday is the next one, that before it the last. Of trips, only
     journeys away from home count.
     """
-    own = start_keys(catalog, unit, shift, given)
+    own = start_keys(catalog, unit, shift, given, first_weekday)
     if unit == "trip" and shift:
         return _journey(catalog, shift, own)
     if unit == "weekend" and shift > 0:
@@ -73,12 +78,13 @@ def wanted_keys(catalog: Catalog, unit: str, shift: int, given: Given) -> Keys:
     return np.where(own == NONE, NONE, own + shift)
 
 
-def _calendar(times: Keys, unit: str) -> Keys:
+def _calendar(times: Keys, unit: str, first_weekday: int) -> Keys:
     days = times // _DAY
     if unit == "day":
         return days
     if unit in ("week", "weekend"):
-        return (days + 3) // 7  # 1970-01-01 was a Thursday
+        first = first_weekday if unit == "week" else 0
+        return (days + 3 - first) // 7  # 1970-01-01 was a Thursday
     months: Keys = times.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)
     return months if unit == "month" else months // 12
 

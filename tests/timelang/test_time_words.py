@@ -13,10 +13,11 @@ import pytest
 from time_tables import LANGUAGES, phrases, questions
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang import When, find_times, parse_bound, parse_when
+from photocraft_local.timelang import Habits, When, find_times, parse_bound, parse_when
 from photocraft_local.timelang.lexicon import table
 
 TODAY = date(2026, 7, 15)
+SOUTH = Habits(hemisphere="south")
 NO_TIME = (Path(__file__).parent / "no_time.txt").read_text("utf-8").splitlines()
 ALL = [pair for language in LANGUAGES for pair in phrases(language)]
 
@@ -175,12 +176,12 @@ def test_a_bound_must_be_one_stretch(text: str) -> None:
 
 
 def test_seasons_follow_the_hemisphere() -> None:
-    south = parse_when("summer 2021", today=TODAY, hemisphere="south")
+    south = parse_when("summer 2021", today=TODAY, habits=SOUTH)
     assert south.intervals == ((datetime(2021, 12, 1), datetime(2022, 3, 1)),)
-    assert parse_when("in winter", today=TODAY, hemisphere="south").months == (6, 7, 8)
-    last = parse_when("last summer", today=TODAY, hemisphere="south")
+    assert parse_when("in winter", today=TODAY, habits=SOUTH).months == (6, 7, 8)
+    last = parse_when("last summer", today=TODAY, habits=SOUTH)
     assert last.intervals == ((datetime(2025, 12, 1), datetime(2026, 3, 1)),)
-    running = parse_when("this winter", today=TODAY, hemisphere="south")
+    running = parse_when("this winter", today=TODAY, habits=SOUTH)
     assert running.intervals == ((datetime(2026, 6, 1), datetime(2026, 9, 1)),)
 
 
@@ -199,7 +200,7 @@ def test_seasons_follow_the_hemisphere() -> None:
 def test_weeks_begin_on_the_day_that_is_said(
     text: str, first_weekday: int, start: datetime
 ) -> None:
-    when = parse_when(text, today=TODAY, first_weekday=first_weekday)
+    when = parse_when(text, today=TODAY, habits=Habits(first_weekday=first_weekday))
     assert when.intervals[0][0] == start
     assert (when.intervals[0][1] - start).days == 7
 

@@ -22,7 +22,7 @@ from photocraft_local.agent.planner.conditions import (
 from photocraft_local.agent.planner.draft import Draft, Unused
 from photocraft_local.places.phrase import PlaceSpot
 from photocraft_local.places.phrases import PlaceNames, find_places
-from photocraft_local.timelang import When, find_times
+from photocraft_local.timelang import USUAL, Habits, When, find_times
 
 T = TypeVar("T")
 
@@ -53,11 +53,11 @@ class Piece:
     notes: tuple[str, ...] = ()  # how something doubtful was taken
 
 
-def time_pieces(draft: Draft, today: date) -> list[Piece]:
+def time_pieces(draft: Draft, today: date, habits: Habits = USUAL) -> list[Piece]:
     """Raises TimeWordsError for a date that does not exist."""
     found = [
         _claimed(draft, start, mention.end, mention.when, negated=mention.negated)
-        for mention in find_times(draft.text, today=today)
+        for mention in find_times(draft.text, today=today, habits=habits)
         if (start := draft.first_free(mention.start, mention.end)) < mention.end
         and draft.is_free(start, mention.end)
     ]

@@ -23,8 +23,12 @@ from photocraft_local.agent.planner.script import Reader, from_text
 from photocraft_local.agent.planner.understand import understand
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
+from photocraft_local.timelang import USUAL, Habits
 
 _TODAY = re.compile(r"^Today is (\d{4}-\d{2}-\d{2})\.$", re.MULTILINE)
+_HABITS = re.compile(
+    r"^Weeks begin on (\w+day), and seasons are those of the (north|south)\.$", re.MULTILINE
+)
 _QUESTION = re.compile(r"^The question, as JSON text: (\".*\")$", re.MULTILINE)
 _PICTURES = re.compile(r"^The question's pictures, as JSON ids: (\[.*\])$", re.MULTILINE)
 _FACTS = re.compile(r"^What these pictures say of themselves, as JSON: (\{.*\})$", re.MULTILINE)
@@ -40,6 +44,7 @@ class Asked:
     today: date
     pictures: tuple[Picture, ...] = ()  # what they say of themselves; without their files
     plan: str = ""
+    habits: Habits = USUAL
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -74,13 +79,17 @@ class Planner:
 
     def reader(self, given: Asked) -> Reader:
         """What reads the lines of a plan as it reads the question."""
-        return Reader(given.today, self._places, given.ids)
+        return Reader(given.today, self._places, given.ids, given.habits)
 
     def _fresh_plan(self, given: Asked) -> Plan:
         if given.plan:
             return from_text(given.plan, self.reader(given))
         return understand(
-            given.question, today=given.today, places=self._places, pictures=given.ids
+            given.question,
+            today=given.today,
+            places=self._places,
+            pictures=given.ids,
+            habits=given.habits,
         )
 
 
@@ -98,11 +107,17 @@ def asked(messages: Sequence[Message]) -> Asked:
                 today=date.fromisoformat(today[1]),
                 pictures=_pictures(content),
                 plan=json.loads(plan[1]) if plan else "",
+                habits=_habits(content),
             )
     raise ModelError(
         "the planner found no question block in the messages",
         hint="it needs the lines of agent/prompts/question.md",
     )
+
+
+def _habits(content: str) -> Habits:
+    found = _HABITS.search(content)
+    return Habits.named(found[2], found[1].lower()) if found else USUAL
 
 
 def _pictures(content: str) -> tuple[Picture, ...]:

@@ -31,7 +31,7 @@ from photocraft_local.agent.planner.script.lines import (
 )
 from photocraft_local.agent.planner.understand import understand
 from photocraft_local.errors import PhotocraftError, QuestionNotUnderstood, UsageError
-from photocraft_local.timelang import parse_when
+from photocraft_local.timelang import USUAL, Habits, parse_when
 
 _CLASSES: dict[str, type] = {
     "time": TimeCondition,
@@ -57,12 +57,13 @@ class Reader:
     today: date
     places: Places
     pictures: tuple[str, ...] = ()
+    habits: Habits = USUAL
 
     def conditions(self, words: str, key: str) -> tuple[Condition, ...]:
         """The conditions that ``words`` are; none if they are anything else too. Raises
         UsageError with the cause for words that cannot be followed, TimeWordsError."""
         try:
-            found = understand(words, today=self.today, places=self.places)
+            found = understand(words, today=self.today, places=self.places, habits=self.habits)
         except QuestionNotUnderstood:
             return ()
         if found.blocked:
@@ -104,7 +105,7 @@ def _read(words: str, key: str, reader: Reader) -> tuple[Condition, ...]:
         return found
     if key == "place":
         return reader.conditions(f"in {words}", key)
-    return (TimeCondition(words, (parse_when(words, today=reader.today),)),)
+    return (TimeCondition(words, (parse_when(words, today=reader.today, habits=reader.habits),)),)
 
 
 def _cameras(line: Line, reader: Reader) -> tuple[Condition, ...]:

@@ -49,7 +49,9 @@ def _time_in(sheet: Sheet, text: str) -> TimeCondition | None:
     """ "2022 without March": what must not be seen may be a time."""
     said = f"in {text}"
     whens = [
-        mention.when for mention in find_times(said, today=sheet.today) if mention.text == said
+        mention.when
+        for mention in find_times(said, today=sheet.today, habits=sheet.habits)
+        if mention.text == said
     ]
     return TimeCondition(f"not {said}", tuple(whens), negated=True) if whens else None
 

@@ -40,10 +40,18 @@ from photocraft_local.agent.planner.understand.sheet import Sheet
 from photocraft_local.agent.planner.understand.spelling import spelt
 from photocraft_local.agent.planner.understand.unusable import claim_unusable
 from photocraft_local.errors import QuestionNotUnderstood
+from photocraft_local.timelang import USUAL, Habits
 
 
-def understand(question: str, *, today: date, places: Places, pictures: Sequence[str] = ()) -> Plan:
-    """What ``question`` asks for, on the day ``today``.
+def understand(
+    question: str,
+    *,
+    today: date,
+    places: Places,
+    pictures: Sequence[str] = (),
+    habits: Habits = USUAL,
+) -> Plan:
+    """What ``question`` asks for, on the day ``today`` and by the person's ``habits``.
 
     ``pictures`` are the ids of pictures that came with it ("more of this"). Raises
     QuestionNotUnderstood for a form that is not answered and for a question of which nothing
@@ -52,7 +60,7 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     typed = plain(question)
     check_form(typed)
     text, notes = spelt(typed)
-    sheet = Sheet(Draft(text), today, tuple(pictures), notes=notes)
+    sheet = Sheet(Draft(text), today, tuple(pictures), habits, notes=notes)
     draft = sheet.draft
     everything = bool(words.ALL.match(text))
     draft.claim_all(phrase_of("fillers", "polite"))
@@ -61,7 +69,7 @@ def understand(question: str, *, today: date, places: Places, pictures: Sequence
     mark_pictures(sheet)
     mark_excepted(sheet)
     draft.claim_all(words.MUCH)
-    _find_pieces(sheet, today, places)
+    _find_pieces(sheet, places)
     draft.claim_all(phrase_of("fillers", "relative"))
     heads += find_named_heads(sheet)
     claim_unusable(sheet, places)
@@ -121,10 +129,10 @@ def _deepest(wanted: Wanted) -> str:
     return f"{deepest.words} {_deepest(deepest.anchor)}".strip() if deepest else ""
 
 
-def _find_pieces(sheet: Sheet, today: date, places: Places) -> None:
+def _find_pieces(sheet: Sheet, places: Places) -> None:
     draft = sheet.draft
     sheet.pieces += [Piece(*placed) for placed in placed_cameras(draft)]
-    sheet.pieces += time_pieces(draft, today)
+    sheet.pieces += time_pieces(draft, sheet.today, sheet.habits)
     for match in draft.matches(phrase_of("joints", "own_unit")):
         draft.claim(match.start(), match.end())
         sheet.units.append(match)

@@ -14,6 +14,7 @@ from datetime import date
 from photocraft_local.agent.planner.draft import Draft, Unused
 from photocraft_local.agent.planner.mentions import Piece
 from photocraft_local.agent.planner.plan import Pick
+from photocraft_local.timelang import USUAL, Habits
 
 
 @dataclass
@@ -23,6 +24,7 @@ class Sheet:
     draft: Draft
     today: date
     pictures: tuple[str, ...] = ()
+    habits: Habits = USUAL
     pieces: list[Piece] = field(default_factory=list)
     picks: list[tuple[int, int, Pick]] = field(default_factory=list)  # where their words stand
     units: list[re.Match[str]] = field(default_factory=list)  # "on the first day", of the rest
