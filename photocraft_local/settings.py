@@ -67,6 +67,20 @@ class Settings:
         default="labels",
     )
     backbone: str = _option("who drives the agent loop: 'planner'", default="planner")
+    weights: Path | None = _option(
+        "folder of the Qwen-VL backbone's weights (weights.md says which and how)", default=None
+    )
+    backbone_url: str = _option(
+        "a model server that you run yourself: http://127.0.0.1:PORT or unix:/PATH;"
+        " without it photocraft starts its own",
+        default="",
+    )
+    server_port: int = _option(
+        "loopback port of photocraft's own model server; 0 = a Unix socket", default=0
+    )
+    server_start_seconds: float = _option(
+        "how long the model server may take to start", default=1200.0
+    )
     max_pixels: int = _option(
         "largest picture that is decoded, in pixels of its header", default=300_000_000
     )
@@ -84,6 +98,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         checks = {
+            "server_port": self.server_port == 0 or 1024 <= self.server_port <= 65535,
+            "server_start_seconds": self.server_start_seconds > 0,
             "max_pixels": self.max_pixels >= 1_000_000,
             "workers": 0 <= self.workers <= 256,
             "batch_size": 1 <= self.batch_size <= 4096,
@@ -171,7 +187,7 @@ def _converted(key: str, value: Any, kind: str, source: str) -> Any:
             raise ValueError("empty")
         if "\0" in str(value):
             raise ValueError("a NUL character")
-        if kind == "Path":
+        if kind in ("Path", "Path | None"):
             return Path(value).expanduser().absolute()
         if kind == "bool":
             return value if isinstance(value, bool) else _boolean(str(value))
@@ -185,7 +201,7 @@ def _converted(key: str, value: Any, kind: str, source: str) -> Any:
     # RuntimeError: the home of nobody; OSError: the folder that the command runs in is gone
     except (TypeError, ValueError, RuntimeError, OSError) as exc:
         raise SettingsError(
-            f"setting {key!r} in {source} is not a valid {kind.lower()}: {value!r}",
+            f"setting {key!r} in {source} is not a valid {kind.split()[0].lower()}: {value!r}",
             hint=f"it means: {describe()[key]}",
         ) from exc
 
