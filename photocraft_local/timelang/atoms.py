@@ -48,6 +48,7 @@ _RULES: tuple[Rule, ...] = (
     elapsed.beyond,
     relative.this_time,
     relative.last,
+    relative.before_last,
     relative.this,
     relative.coming,
     relative.chinese,

@@ -90,6 +90,8 @@ def _written(words: Words, at: int) -> _Clock | None:
     word = words.match("clockword", start)
     end = word[0] if word else start
     if number and number[1] > 24 and not (word and word[1] == "12"):
+        if words.match("clockcue", at - 1) and (word or words.key(at - 1) == "las"):
+            hour_of(str(number[1]))  # "um 25 Uhr"
         return None
     text = token.text if token.shape == "clock" or number is None else str(number[1])
     hour, minute = hour_of(text)
@@ -120,6 +122,9 @@ def _minutes_behind(words: Words, at: int) -> tuple[int, int] | None:
         return found[0], int(found[1]) % 60 if int(found[1]) >= 0 else 60 + int(found[1])
     token = words.token(at)
     if token is not None and token.shape == "number" and len(token.text) == 2:
+        behind = words.match("minuteword", at + 1)
+        if behind and int(token.text) > 59:
+            raise TimeWordsError(f"no hour has {token.text} minutes", hint="write 15:30 or 3:30 pm")
         return (words.skip("minuteword", at + 1), int(token.text)) if int(token.text) < 60 else None
     if (number := words.count(at)) and (behind := words.match("minuteword", number[0])):
         return behind[0], number[1]

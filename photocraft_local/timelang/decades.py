@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
+from photocraft_local.timelang.calendar import FIRST_YEAR
 from photocraft_local.timelang.dates import century, period
 from photocraft_local.timelang.words import Atom, Words
 
@@ -33,11 +35,18 @@ def decade(words: Words, at: int) -> Atom | None:
         digits = words.tokens[end].text
         end += 1
     elif found := words.match("decadeword", at):
-        digits, sure = found[1], words.key(at - 1) in _DECADE_BEFORE
+        sure = words.key(at - 1) in _DECADE_BEFORE or not token.key.isascii()
+        digits = found[1]
         end = words.skip("unit", found[0])
     if not digits or int(digits) % 10 or len(digits) not in (2, 4) or not sure:
         return None
     first = int(digits) if len(digits) == 4 else century(int(digits))
+    if first < FIRST_YEAR:  # "a house of the 1700s" is seen, "in the 1700s" is a time
+        if not words.match("yearcue", at - 2):
+            return None
+        raise TimeWordsError(
+            f"no photo can be of the {first}s", hint=f"years from {FIRST_YEAR} on are read"
+        )
     return period(end, (datetime(first, 1, 1), datetime(first + 10, 1, 1)))
 
 
@@ -51,6 +60,11 @@ def century_of(words: Words, at: int) -> Atom | None:
     if token is None or token.shape not in ("ordinal", "number") or not behind:
         return None
     number = int(re.findall(r"\d+", token.text)[0])
+    if behind[1] == "century" and number < 19 and words.match("yearcue", at - 2):
+        raise TimeWordsError(  # "an 18th century church" is seen
+            f"no photo can be of the {token.text} {words.tokens[at + 1].text}",
+            hint=f"years from {FIRST_YEAR} on are read",
+        )
     if behind[1] != "century" or not 19 <= number <= 21:
         return None
     start = datetime(100 * (number - 1), 1, 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from photocraft_local.timelang import calendar, dates
+from photocraft_local.timelang import bare_hours, calendar, dates
 from photocraft_local.timelang.atoms import atom
 from photocraft_local.timelang.relations import Phrase, between, from_to, one_sided
 from photocraft_local.timelang.when import When
@@ -26,7 +26,7 @@ def phrase(words: Words, at: int, *, cued: bool) -> Phrase | None:
 
 
 def single(words: Words, at: int) -> Phrase | None:
-    options = [rule(words, at) for rule in (between, from_to, one_sided, _list)]
+    options = [rule(words, at) for rule in (between, from_to, one_sided, bare_hours.spanish, _list)]
     found = max((o for o in options if o), key=lambda option: option.end, default=None)
     return replace(found, end=words.skip("betweenafter", found.end)) if found else None
 
@@ -37,6 +37,8 @@ def _more(words: Words, found: Phrase, *, cued: bool) -> Phrase | None:
     "I march on Sundays": a verb is no month because a time follows later.
     """
     for start in _after_small_words(words, found.end):
+        if hours := bare_hours.narrowed(words, found, start):
+            return hours
         other = single(words, start)
         if other is None or not _goes_with(found.when, other.when):
             continue

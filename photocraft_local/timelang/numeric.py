@@ -65,6 +65,8 @@ def _like_a_date(text: str, numbers: list[int]) -> bool:
         raise TimeWordsError(
             f"there is no date {text!r}: no day {max(numbers[:2])}", hint="write 2021-06-14"
         )
+    if FIRST_YEAR <= numbers[2] <= LAST_YEAR and min(numbers[:2]) < 1 and "-" not in text:
+        raise TimeWordsError(f"there is no date {text!r}", hint="write 2021-06-14")
     if len(text.rpartition(text[-3])[2]) == 2 and "-" in text:
         return False
     return 1 <= numbers[0] <= 31 and 1 <= numbers[1] <= 31 and min(numbers[:2]) <= 12

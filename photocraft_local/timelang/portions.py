@@ -21,7 +21,7 @@ _LAST = -1
 
 
 def portion(words: Words, at: int) -> Atom | None:
-    for rule in (_quarter, _week, _half, _counted, _chinese):
+    for rule in (_quarter, _week, _numbered, _half, _counted, _chinese):
         if found := rule(words, at):
             return found
     return None
@@ -34,7 +34,8 @@ def _ordinal(words: Words, at: int) -> tuple[int, int] | None:
     token = words.token(at)
     if token is not None and token.shape == "ordinal":
         return at + 1, int(re.findall(r"\d+", token.text)[0])
-    return None
+    found = words.match("dayword", at)
+    return (found[0], int(found[1])) if found and int(found[1]) > 10 else None
 
 
 def _whole(words: Words, at: int) -> Atom | None:
@@ -64,6 +65,8 @@ def _counted(words: Words, at: int) -> Atom | None:
     if behind == noun + 1 and words.match("ordinal", behind) and not number:
         return None
     whole = _whole(words, behind)
+    if whole is None and unit and unit[1] == "month" and nth[1] > 12 and not number:
+        raise TimeWordsError(f"a year has no month {nth[1]}", hint="months go from 1 to 12")
     if whole is None:
         return None
     if weekday:
@@ -194,6 +197,24 @@ def _week(words: Words, at: int) -> Atom | None:
     if behind is None:
         return None
     return period(behind[0], _iso_week(behind[1], int(re.findall(r"\d+", token.text)[0])))
+
+
+def _numbered(words: Words, at: int) -> Atom | None:
+    """ "day 100 of 2021", "month 3 of 2021", "le jour 100 de 2021"."""
+    unit = words.match("unit", at)
+    token = words.token(unit[0]) if unit else None
+    if unit is None or token is None or token.shape != "number" or unit[1] not in ("day", "month"):
+        return None
+    behind = dates.year_number(words, words.skip("join", unit[0] + 1))
+    if behind is None or words.skip("join", unit[0] + 1) == unit[0] + 1:
+        return None
+    whole = calendar.year(behind[1])
+    if not 1 <= int(token.text[:4]) <= 366:
+        raise TimeWordsError(
+            f"there is no {unit[1]} {token.text} in {behind[1]}", hint="write 2021-06-14"
+        )
+    start = calendar.add(unit[1], whole[0], int(token.text) - 1)
+    return period(behind[0], _inside((start, calendar.add(unit[1], start, 1)), whole))
 
 
 def _iso_week(year: int, number: int) -> Interval:

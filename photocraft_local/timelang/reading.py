@@ -199,8 +199,17 @@ def _stands_for_a_time(words: Words, start: int, found: Phrase) -> bool:
     return (
         words.match("photo", found.end) is not None
         or _opens(words, start, found.end)
+        or _is_said_of_it(words, start, found.end)
         or _is_item_of_a_dated_list(words, start, found.end)
         or (start == 0 and found.end == len(words) and _is_named(found.when))
+    )
+
+
+def _is_said_of_it(words: Words, start: int, end: int) -> bool:
+    """ "It was summer."; but "the nights were cold" and "it was spring water" say no time."""
+    at = start - 1
+    return words.match("copula", at) is not None and (
+        end == len(words) or words.clause_ends[end] == end or words.match("lead", end) is not None
     )
 
 

@@ -6,6 +6,8 @@ Rules as in ``dates``.
 
 from __future__ import annotations
 
+import re
+
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.dates import century, period, year_number
 from photocraft_local.timelang.spans import NIGHT
@@ -46,6 +48,8 @@ def season(words: Words, at: int) -> Atom | None:
             return _of_year(words, with_year[0], name, with_year[1])
     if short := _short_year(words, end):
         return _of_year(words, short[0], name, short[1])
+    if (years := _two_years(words, end)) and name == "winter":
+        return _of_year(words, end + 1, name, years)
     months = calendar.season_months(name, words.hemisphere)
     blocked = bool(words.match("notafter", end))
     if blocked and not sure:
@@ -62,6 +66,15 @@ def _short_year(words: Words, at: int) -> tuple[int, int] | None:
         words.match(kind, at + 1) for kind in ("lead", "join", "photo", "not", "and")
     )
     return None if counted or words.shape(at + 1) == "dash" else (at + 1, century(int(token.text)))
+
+
+def _two_years(words: Words, at: int) -> int | None:
+    """The first year of "winter 2021-22"."""
+    token = words.token(at)
+    if token is None or token.shape != "iso" or not re.fullmatch(r"\d{4}-\d\d", token.text):
+        return None
+    first, second = map(int, token.text.split("-"))
+    return first if (first + 1) % 100 == second else None
 
 
 def compound(words: Words, at: int) -> Atom | None:
@@ -121,6 +134,8 @@ def part_of_day(words: Words, at: int) -> Atom | None:
         if found := words.match(kind, at):
             sure = kind == "part"
             if not sure and words.match("notafter", found[0]):
+                return None
+            if words.key(at) == "de" and words.match("notnightbefore", at - 1):
                 return None
             return Atom(found[0], When(hours=PARTS[found[1]]), "hours", sure)
     return None

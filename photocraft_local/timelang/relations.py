@@ -71,7 +71,7 @@ def _onwards(words: Words, at: int) -> Phrase | None:
 def _pair(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
     """Two times with a joint or dash between; a bare number takes what it lacks from the
     second."""
-    for rule in (_pair_of_times, _pair_of_days, _pair_of_hours):
+    for rule in (_pair_of_times, _pair_of_days, _pair_of_hours, _pair_of_short_days):
         if found := rule(words, at, joints):
             return found
     return None
@@ -121,6 +121,18 @@ def _pair_of_days(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | No
     start, end = right.when.intervals[0]
     begin = calendar.day(start.year, start.month, first[1])[0]
     return Phrase(right.end, When(intervals=(dates.ordered(begin, end),)))
+
+
+def _pair_of_short_days(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:
+    """ "Mon-Fri": with a dash and capitals."""
+    if words.shape(at + 1) != "dash":
+        return None
+    first, last = words.match("shortday", at), words.match("shortday", at + 2)
+    if not first or not last or not all(words.tokens[i].text[0].isupper() for i in (at, at + 2)):
+        return None
+    count = (int(last[1]) - int(first[1])) % 7 + 1
+    days = tuple(sorted((int(first[1]) + step) % 7 for step in range(count)))
+    return Phrase(at + 3, When(weekdays=days))
 
 
 def _pair_of_hours(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:

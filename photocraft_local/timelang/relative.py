@@ -23,6 +23,11 @@ _MINUTE = timedelta(minutes=1)
 
 def near_day(words: Words, at: int) -> Atom | None:
     """ "today", "yesterday", "the day before yesterday"; "on this day" is today's of every year."""
+    if (found := words.match("samedate", at)) and (past := last(words, found[0])):
+        start = past.when.intervals[0][0]
+        if past.when.intervals[0] == calendar.year(start.year):  # "this day last year"
+            day_then = calendar.add("year", words.today, start.year - words.today.year)
+            return period(past.end, (day_then, day_then + DAY))
     if found := words.match("thisday", at):
         day = (words.today.month, words.today.day)
         return Atom(found[0], When(year_days=((day, day),)), "days")
@@ -99,6 +104,24 @@ def _with_behind(words: Words, at: int, kind: str, which: _Which) -> Atom | None
     behind = next((b for end in ends if (b := words.match(kind, end))), None)
     inner = _named(words, at, which) if behind else None
     return Atom(behind[0], inner.when, inner.kind) if inner and behind else None
+
+
+def before_last(words: Words, at: int) -> Atom | None:
+    """ "the summer before last", "vorletzten Sommer", "el verano antepasado"."""
+    found = words.match("beforelast", at)
+    starts = (found[0],) if found else (at, words.skip("lead", at))
+    for start in dict.fromkeys(starts):
+        if words.match("unit", start):
+            continue  # "the week before last" is a word of its own
+        inner = (
+            _named(words, start, "last")
+            if found
+            else _with_behind(words, start, "beforelastafter", "last")
+        )
+        if inner:
+            step = "week" if words.match("weekday", start) else "year"
+            return period(inner.end, moved_back(step, inner.when.intervals[0], 1))
+    return None
 
 
 _NAMED = (
