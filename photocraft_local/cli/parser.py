@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "memory": "what earlier questions left behind: list, show, forget",
     "forget": "take one photo and all that was derived from it out of the library",
     "compact": "give back the space of photos that are gone",
+    "weights": "models that can be placed here, and whether a folder of them is whole",
     "doctor": "what is installed, which engines will run, and why",
     "demo": "build a small album of real photos and ask it three questions",
 }
