@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,14 @@ from typing import Any
 import pytest
 
 from photocraft_local import PhotoSearch, Settings
-from photocraft_local.errors import LibraryNotFound, QuestionNotUnderstood, UnknownPhoto, UsageError
+from photocraft_local.errors import (
+    EncoderError,
+    LibraryNotFound,
+    NoVectors,
+    QuestionNotUnderstood,
+    UnknownPhoto,
+    UsageError,
+)
 
 
 @pytest.fixture
@@ -158,3 +166,24 @@ def test_after_close_the_next_call_opens_the_library_again(
     search.close()
     assert search.status().num_photos == 4
     search.close()
+
+
+def test_what_metadata_decides_opens_neither_vectors_nor_encoder(
+    settings: Settings, photos: Path, tmp_path: Path
+) -> None:
+    with PhotoSearch(settings) as search:
+        search.index(photos)
+    shutil.rmtree(settings.library / "spaces")
+    elsewhere = replace(settings, encoder=str(tmp_path / "no-such-encoder"))
+    picture = photos / "ia_DSCN0010.jpg"
+    for one in (settings, elsewhere):
+        with PhotoSearch(one) as search:
+            assert len(search.ask("photos from 2008")) == 3
+            assert len(search.ask("the first two photos taken with a Nikon")) == 2
+            assert search.ask("where was this", pictures=[picture]).text.startswith("Arezzo, Italy")
+            assert search.ask("how many days was I in Italy in 2008").text.startswith("1 day: ")
+    for question in ("a dog", "photos from 2008 without people", "the day after the wedding"):
+        with PhotoSearch(settings) as search, pytest.raises(NoVectors, match="embedded"):
+            search.ask(question)
+        with PhotoSearch(elsewhere) as search, pytest.raises(EncoderError):
+            search.ask(question)

@@ -79,6 +79,7 @@ def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> 
     model = _backbone(parts)
     given = _given(parts, question, today)
     shown = _shown(model, given)
+    _check_looks(parts, model, given)
     listeners.on_plan(shown)
     run = _Run(parts, listeners)
     memory = Memory.open(parts.settings)
@@ -104,6 +105,7 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     model = _backbone(parts)
     given = Asked(record.question, record.today, record.pictures, record.plan, habits_of(record))
     shown = _shown(model, given)
+    _check_looks(parts, model, given)
     listeners.on_plan(shown)
     memory = Memory.open(parts.settings)
     run = _Run(parts, listeners)
@@ -129,13 +131,18 @@ def _given(parts: Parts, question: Question, today: date) -> Asked:
 
 def _shown(model: Planner, given: Asked) -> AskedPlan:
     """A plan without a question is asked in its own words."""
-    from photocraft_local.agent.planner.pictured import with_facts
     from photocraft_local.agent.planner.script import in_words, to_text
 
-    plan = model.plan(given)
-    words = in_words(with_facts(plan, {picture.id: picture for picture in given.pictures}))
-    text = to_text(plan, model.reader(given))
+    words = in_words(model.told(given))
+    text = to_text(model.plan(given), model.reader(given))
     return AskedPlan(given.question or words, words, text, given.pictures)
+
+
+def _check_looks(parts: Parts, model: Planner, given: Asked) -> None:
+    """That there are vectors if what is seen decides. Raises NoVectors, EncoderError,
+    MissingExtraError; a plan of metadata alone opens no model."""
+    if model.told(given).needs_looks:
+        parts.searcher()
 
 
 def _agent(
@@ -165,11 +172,12 @@ def _agent(
 def _context(parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]) -> ToolContext:
     from photocraft_local.tools.context import ToolContext
 
+    catalog = parts.catalog()
     return ToolContext(
         library=parts.library(),
-        catalog=parts.catalog(),
-        searcher=parts.searcher(),
-        encoder=parts.encoder(),
+        catalog=catalog,
+        make_searcher=lambda: parts.searcher(catalog),
+        make_encoder=parts.encoder,
         gazetteer=parts.atlas(),
         today=today,
         settings=parts.settings,

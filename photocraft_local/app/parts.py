@@ -37,7 +37,7 @@ class Parts:
         self._gazetteer: Gazetteer | None = None
         self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None
-        self._searcher: tuple[int, Searcher] | None = None
+        self._searcher: tuple[Catalog, Searcher] | None = None
 
     @property
     def habits(self) -> Habits:
@@ -144,16 +144,17 @@ class Parts:
             self._catalog = (generation, Catalog.from_columns(self.library().columns()))
         return self._catalog[1]
 
-    def searcher(self) -> Searcher:
-        catalog = self.catalog()
-        generation = self.library().generation()
-        if self._searcher is None or self._searcher[0] != generation:
+    def searcher(self, catalog: Catalog | None = None) -> Searcher:
+        """Over the photos of ``catalog``, by default those of now. Raises NoVectors,
+        EncoderError, MissingExtraError."""
+        catalog = catalog or self.catalog()
+        if self._searcher is None or self._searcher[0] is not catalog:
             from photocraft_local.search.index import ExactIndex
             from photocraft_local.search.searcher import Searcher
 
             space = self.space()
             index = ExactIndex(space.vectors, space.photo_ids)
-            self._searcher = (generation, Searcher(catalog, index, self.encoder()))
+            self._searcher = (catalog, Searcher(catalog, index, self.encoder()))
         return self._searcher[1]
 
     def close(self) -> None:

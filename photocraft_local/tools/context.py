@@ -5,7 +5,7 @@ One context lives for one episode. Knows nothing of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 class ToolContext:
     """``today`` is the day against which words like "last summer" are read.
 
-    ``pictures`` are the question's own pictures: an id that the model may use in ``like`` or
-    ``fetch_image`` → absolute path. ``knowledge`` is the folder of the person's notes, by
-    default ``knowledge`` inside the library's folder.
+    ``make_searcher`` and ``make_encoder`` are called when a look is first searched: what metadata
+    decides needs neither vectors nor a model. ``pictures`` are the question's own pictures: an
+    id that the model may use in ``like`` or ``fetch_image`` → absolute path. ``knowledge`` is
+    the folder of the person's notes, by default ``knowledge`` inside the library's folder.
     """
 
     library: Library
     catalog: Catalog
-    searcher: Searcher
-    encoder: Encoder
+    make_searcher: Callable[[], Searcher]
+    make_encoder: Callable[[], Encoder]
     gazetteer: PlaceLookup | None
     today: date
     settings: Settings
@@ -48,6 +49,16 @@ class ToolContext:
     def habits(self) -> Habits:
         """How the person counts seasons and weeks."""
         return Habits.named(self.settings.hemisphere, self.settings.first_weekday)
+
+    @property
+    def searcher(self) -> Searcher:
+        """Raises NoVectors, EncoderError, MissingExtraError."""
+        return self.make_searcher()
+
+    @property
+    def encoder(self) -> Encoder:
+        """Raises EncoderError, MissingExtraError."""
+        return self.make_encoder()
 
     @property
     def knowledge_folder(self) -> Path:

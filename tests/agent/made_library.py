@@ -28,6 +28,7 @@ from photocraft_local.records import (
     ToolCall,
 )
 from photocraft_local.search.catalog import Catalog
+from photocraft_local.settings import Settings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.standard import standard_tools
@@ -83,11 +84,11 @@ class World:
         self._context = {
             "library": MadeLibrary(self.photos),
             "catalog": Catalog.from_columns(columns),
-            "encoder": SimpleNamespace(calibration=SimpleNamespace(cutoff=2.0)),
+            "make_encoder": lambda: SimpleNamespace(calibration=SimpleNamespace(cutoff=2.0)),
             "gazetteer": None,
             "today": today,
-            "searcher": None,
-            "settings": None,
+            "make_searcher": lambda: None,
+            "settings": Settings(),
         }
 
     def registry(self, **parts: Any) -> Registry:

@@ -83,7 +83,9 @@ EYES = Eyes(
 
 
 def told(plan: Plan | Wanted) -> Told:
-    return WORLD.carry_out(plan if isinstance(plan, Plan) else Plan(plan), searcher=EYES)
+    return WORLD.carry_out(
+        plan if isinstance(plan, Plan) else Plan(plan), make_searcher=lambda: EYES
+    )
 
 
 def names(told: Told) -> list[str]:
@@ -212,7 +214,7 @@ def test_the_role_of_each_set_on_the_way_is_told() -> None:
     """A person who sees the sets as they come must not take an anchor for an answer."""
     plan = Plan(Wanted(relations=lean("day", CAKE).relations, but_not=(TRAM,)))
     going, thoughts = moves(plan), []
-    registry = WORLD.registry(searcher=EYES)
+    registry = WORLD.registry(make_searcher=lambda: EYES)
     move = next(going)
     while move.call.name != "submit_answer":
         thoughts.append(move.thought)

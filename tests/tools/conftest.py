@@ -60,8 +60,8 @@ def context(album: Album) -> ToolContext:
     return ToolContext(
         library=album.library,
         catalog=album.catalog,
-        searcher=album.searcher,
-        encoder=album.encoder,
+        make_searcher=lambda: album.searcher,
+        make_encoder=lambda: album.encoder,
         gazetteer=album.gazetteer,
         today=TODAY,
         settings=album.library.settings,

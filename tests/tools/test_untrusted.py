@@ -64,8 +64,8 @@ def hostile(tmp_path: Path) -> Iterator[tuple[Registry, str]]:
         context = ToolContext(
             library=library,
             catalog=catalog,
-            searcher=searcher,
-            encoder=encoder,
+            make_searcher=lambda: searcher,
+            make_encoder=lambda: encoder,
             gazetteer=None,
             today=TODAY,
             settings=settings,

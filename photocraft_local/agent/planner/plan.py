@@ -93,6 +93,13 @@ class Wanted:
     def is_empty(self) -> bool:
         return self == Wanted()
 
+    @property
+    def needs_looks(self) -> bool:
+        """Whether vectors are needed to find it."""
+        inner = [*self.parts(), *(relation.anchor for relation in self.relations)]
+        seen = self.looks or self.not_looks or self.like
+        return bool(seen) or any(part.needs_looks for part in inner)
+
     def depth(self) -> int:
         """How many relations lean on each other."""
         below = [1 + relation.anchor.depth() for relation in self.relations]
@@ -135,3 +142,9 @@ class Plan:
     notes: tuple[str, ...] = ()
     unused: tuple[Unused, ...] = ()
     blocked: tuple[Unused, ...] = ()
+
+    @property
+    def needs_looks(self) -> bool:
+        """Whether vectors are needed to carry it out."""
+        sets = [self.wanted, *([self.other] if self.other else [])]
+        return not self.blocked and any(part.needs_looks for part in sets)

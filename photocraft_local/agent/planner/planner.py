@@ -66,7 +66,7 @@ class Planner:
         """The next call. Raises QuestionNotUnderstood, TimeWordsError or, for a plan that cannot
         be read, UsageError in the first turn."""
         given = asked(messages)
-        plan = with_facts(self.plan(given), {one.id: one for one in given.pictures})
+        plan = self.told(given)
         move = _next_move(plan, list(_results(messages)))
         if move.call.name not in {tool["name"] for tool in tools}:
             move = nothing(plan, "the turns ran out before the set was complete")
@@ -76,6 +76,10 @@ class Planner:
         """The person's own plan, else what the question is understood as. Raises as
         ``complete``."""
         return self._planned(given)
+
+    def told(self, given: Asked) -> Plan:
+        """The same with what the question's pictures say of themselves: what is carried out."""
+        return with_facts(self.plan(given), {one.id: one for one in given.pictures})
 
     def reader(self, given: Asked) -> Reader:
         """What reads the lines of a plan as it reads the question."""
