@@ -24,6 +24,9 @@
     │   └── UnknownSet          a named set that was never saved
     └── AgentError              an episode that cannot go on (6)
         ├── ModelError          the backbone failed
+        │   ├── ServerLost      its server cannot be reached
+        │   ├── PromptTooLong   the prompt does not fit into its window
+        │   └── PictureUnknown  a picture was sent by name only, and it has forgotten it
         ├── MalformedCall       a tool call that breaks its schema; goes back to the model
         └── QuestionNotUnderstood   a form of question that is not answered (2)
 
@@ -151,6 +154,18 @@ class AgentError(PhotocraftError):
 
 
 class ModelError(AgentError):
+    pass
+
+
+class ServerLost(ModelError):
+    pass
+
+
+class PromptTooLong(ModelError):
+    pass
+
+
+class PictureUnknown(ModelError):
     pass
 
 

@@ -78,6 +78,13 @@ def contact_sheet(
     return png_bytes(sheet)
 
 
+def sheet_size(
+    count: int, *, columns: int | None = None, tile: int = 256, title: str = ""
+) -> tuple[int, int]:
+    """(width, height) in px of the sheet that ``contact_sheet`` draws for ``count`` items."""
+    return _layout(count, columns, tile, title).size
+
+
 def labelled(pixels: Pixels, label: str) -> Image.Image:
     """The picture, unscaled, with its label on a white strip below.
 

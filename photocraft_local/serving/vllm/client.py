@@ -1,0 +1,184 @@
+"""Chat with a server of vLLM's OpenAI-compatible API, over a Unix socket or loopback.
+
+An async core, and a sync face for the many episodes that share it: each waits in its own thread,
+the server batches them. A chat completion changes nothing, so a request that got no whole reply
+(no connection, a cut one, a 5xx, half a JSON) may go out again; one that ran out of time does
+not. Starts no server and opens no connection of its own accord.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import json
+import threading
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from photocraft_local.errors import MissingExtraError, ModelError, ServerLost
+from photocraft_local.serving.endpoint import Endpoint
+from photocraft_local.serving.vllm.completion import ChatRequest, Completion, completion_of
+from photocraft_local.serving.vllm.failures import Again, late, lost, reply_json
+
+if TYPE_CHECKING:
+    import httpx
+
+_CONNECT_SECONDS = 5.0
+_PAUSE_SECONDS = 0.2  # before the second try; doubled before each further one
+
+
+class ChatClient:
+    """``seconds`` is the limit of one request, all of it; ``tries`` counts the first one too.
+
+    ``on_lost`` is called before a request goes out again after the connection failed: whoever
+    manages the server starts it again there. Each waiting episode calls it, in threads at once.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        *,
+        seconds: float = 300.0,
+        tries: int = 3,
+        on_lost: Callable[[], None] | None = None,
+    ) -> None:
+        self.endpoint, self._model = endpoint, model
+        self._seconds, self._tries, self._on_lost = seconds, max(1, tries), on_lost
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._http: httpx.AsyncClient | None = None
+
+    def chat(self, request: ChatRequest) -> Completion:
+        """Waits for ``achat``, from any number of threads at once. Ctrl-C ends the request."""
+        completion: Completion = self._wait(self._chat(request))
+        return completion
+
+    async def achat(self, request: ChatRequest) -> Completion:
+        """The reply to one request; may be awaited in any event loop.
+
+        Raises PromptTooLong, PictureUnknown, ServerLost (no connection, after all tries), or
+        ModelError for whatever else the server did.
+        """
+        return await asyncio.wrap_future(self._started(self._chat(request)))
+
+    def models(self) -> list[str]:
+        """Names under which the server serves. Raises as ``chat``; nothing is tried twice."""
+        reply = self._wait(self._tried("GET", "/v1/models", tries=1))
+        entries = reply.get("data") if isinstance(reply, dict) else None
+        return [str(entry.get("id", "")) for entry in entries or () if isinstance(entry, dict)]
+
+    def close(self) -> None:
+        """Ends the connections and the client's thread; the next request opens them anew."""
+        with self._lock:
+            loop, http, self._loop, self._http = self._loop, self._http, None, None
+        if loop is None:
+            return
+        if http is not None:
+            asyncio.run_coroutine_threadsafe(http.aclose(), loop).result(_CONNECT_SECONDS)
+        loop.call_soon_threadsafe(loop.stop)
+
+    def __enter__(self) -> ChatClient:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    async def _chat(self, request: ChatRequest) -> Completion:
+        body = json.dumps(request.to_json(self._model)).encode()
+        return completion_of(
+            await self._tried("POST", "/v1/chat/completions", body, tries=self._tries)
+        )
+
+    async def _tried(self, method: str, path: str, body: bytes | None = None, *, tries: int) -> Any:
+        """The parsed JSON of a request that may go out ``tries`` times."""
+        pause = _PAUSE_SECONDS
+        while True:
+            try:
+                return await self._answered(method, path, body)
+            except Again as problem:
+                tries -= 1
+                if tries < 1:
+                    raise problem.error from problem
+                await asyncio.sleep(pause)
+                if isinstance(problem.error, ServerLost) and self._on_lost:
+                    await asyncio.to_thread(self._on_lost)
+            pause *= 2
+
+    async def _answered(self, method: str, path: str, body: bytes | None) -> Any:
+        """The parsed JSON of one exchange. Raises ModelError, or Again around one."""
+        import httpx
+
+        http = self._client()
+        headers = self.endpoint.headers() | ({"Content-Type": "application/json"} if body else {})
+        try:
+            async with asyncio.timeout(self._seconds):
+                reply = await http.request(method, path, content=body, headers=headers)
+        except (TimeoutError, httpx.TimeoutException) as exc:
+            raise late(exc, str(self.endpoint), self._seconds) from exc
+        except (httpx.ConnectError, httpx.ReadError, httpx.WriteError) as exc:
+            raise Again(lost(exc, str(self.endpoint))) from exc
+        except httpx.RemoteProtocolError as exc:  # went away before or amid the reply
+            raise Again(lost(exc, str(self.endpoint))) from exc
+        except httpx.HTTPError as exc:
+            raise ModelError(
+                f"the backbone at {self.endpoint!s} sent what is no HTTP: {exc!r}",
+                hint="check that the address is the server's",
+            ) from exc
+        return reply_json(reply.status_code, reply.content, str(self.endpoint))
+
+    def _client(self) -> httpx.AsyncClient:
+        """The one HTTP client, made and used in the loop's thread only."""
+        if self._http is None:
+            import httpx
+
+            socket = self.endpoint.socket
+            self._http = httpx.AsyncClient(
+                transport=httpx.AsyncHTTPTransport(
+                    uds=str(socket) if socket else None,
+                    trust_env=False,
+                    limits=httpx.Limits(max_connections=None, max_keepalive_connections=16),
+                ),
+                base_url=self.endpoint.url,
+                timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+                trust_env=False,
+            )
+        return self._http
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        future = self._started(work)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _started(self, work: Coroutine[Any, Any, Any]) -> concurrent.futures.Future[Any]:
+        """Runs the coroutine in the client's own loop, whose thread starts with the first."""
+        try:
+            _require_httpx()
+        except MissingExtraError:
+            work.close()
+            raise
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=_run, args=(self._loop,), name="backbone client", daemon=True
+                ).start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+def _require_httpx() -> None:
+    try:
+        import httpx  # noqa: F401
+    except ImportError as exc:
+        raise MissingExtraError("httpx", "cpu", "a served backbone") from exc
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()

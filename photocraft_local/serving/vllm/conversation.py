@@ -1,0 +1,98 @@
+"""The agent's messages in the form that the Qwen-VL chat templates render alike.
+
+Tools go into the system text, calls and results into plain contents, since the published template
+of Qwen2.5-VL has no place for them beside pictures. The same messages give the same bytes, and
+more messages only add to them: a prefix cache holds what was sent before. Knows no photo.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from photocraft_local.errors import PhotoError
+from photocraft_local.records import ToolCall
+from photocraft_local.serving.chat_model import Message, ToolSchema
+from photocraft_local.serving.pictures import PictureStore, Prepared
+from photocraft_local.serving.tool_calls import Form, tools_text, write_call
+
+_UNREADABLE = "[this picture cannot be read]"
+
+
+@dataclass(slots=True)
+class Conversation:
+    """``messages`` with every picture's bytes inside; ``pictures`` by their media uuid."""
+
+    messages: list[Message] = field(default_factory=list)
+    pictures: dict[str, Prepared] = field(default_factory=dict)
+
+    def naming(self, known: set[str]) -> list[Message]:
+        """The messages with those pictures by their name only."""
+        return [_named(message, known) for message in self.messages]
+
+
+def conversation(
+    messages: Sequence[Message], tools: Sequence[ToolSchema], form: Form, store: PictureStore
+) -> Conversation:
+    """``messages`` as memory/context.py lays them out, ready for the server."""
+    made = Conversation()
+    told = tools_text(tools, form) if tools else ""
+    for message in messages:
+        role, content = message["role"], message.get("content") or ""
+        if role == "system" and told:
+            content, told = f"{content}\n\n{told}" if content else told, ""
+        elif role == "assistant":
+            content = _said(message, form)
+        elif role == "tool":
+            role, content = "user", f"<tool_response>\n{_safe(content)}\n</tool_response>"
+        if not isinstance(content, str):
+            content = list(_parts(content, store, made.pictures))
+        elif role != "system":
+            content = _safe(content)
+        made.messages.append({"role": role, "content": content})
+    if told:
+        made.messages.insert(0, {"role": "system", "content": told})
+    return made
+
+
+def _said(message: Message, form: Form) -> str:
+    """The assistant's turn as it was written; with a call, in the form of a call."""
+    thought = message.get("content") or ""
+    calls = message.get("tool_calls")
+    if not calls:
+        return str(thought)
+    function = calls[0]["function"]
+    call = ToolCall(function["name"], json.loads(function["arguments"]))
+    return write_call(thought, call, form)
+
+
+def _parts(
+    parts: Sequence[dict[str, Any]], store: PictureStore, pictures: dict[str, Prepared]
+) -> Iterator[dict[str, Any]]:
+    for part in parts:
+        if part["type"] != "image_url":
+            yield {"type": "text", "text": _safe(part["text"])}
+            continue
+        try:
+            picture = store.prepared(part["image_url"]["url"])
+        except PhotoError:  # its file went away since the tool showed it; the turn stays
+            yield {"type": "text", "text": _UNREADABLE}
+            continue
+        pictures[picture.uuid] = picture
+        yield {"type": "image_url", "image_url": {"url": picture.url}, "uuid": picture.uuid}
+
+
+def _named(message: Message, known: set[str]) -> Message:
+    content = message["content"]
+    if isinstance(content, str):
+        return message
+    parts = [{**part, "image_url": None} if part.get("uuid") in known else part for part in content]
+    return {**message, "content": parts}
+
+
+def _safe(text: str) -> str:
+    """Text in which the tokenizer finds no control mark; whoever wrote it should have seen to
+    it, but one that slips through would speak for the system."""
+    return text.replace("<|", "< |")

@@ -1,0 +1,118 @@
+"""The Qwen-VL backbone: the agent's messages in, a thought and one tool call out.
+
+Whatever answers a ChatRequest can stand behind it: a server, or an engine in the same process.
+Owns the window check before each call and the second path for replies that no grammar held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from photocraft_local.errors import MalformedCall, PictureUnknown, PromptTooLong
+from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
+from photocraft_local.serving.native_calls import parse_native, split_thinking
+from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.tokens import PromptCounter
+from photocraft_local.serving.tool_calls import Form, Limits, call_schema, parse_constrained
+from photocraft_local.serving.vllm.completion import Chat, ChatRequest, Completion
+from photocraft_local.serving.vllm.conversation import Conversation, conversation
+
+LEAST_REPLY = 256  # tokens that must be left for a reply
+
+
+class VllmModel:
+    """A ``ChatModel``. Many may share one ``chat`` and one ``pictures``, one an episode.
+
+    ``form`` JSON constrains each reply to a valid call; NATIVE leaves the model its own way to
+    write one. With ``counter`` and ``window`` (tokens) the prompt is checked before it is sent.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        pictures: PictureStore,
+        *,
+        name: str,
+        form: Form = Form.JSON,
+        limits: Limits | None = None,
+        max_tokens: int = 2048,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        counter: PromptCounter | None = None,
+        window: int = 0,
+    ) -> None:
+        self._chat, self._pictures, self._name = chat, pictures, name
+        self._form, self._limits = form, limits or Limits()
+        self._max_tokens, self._temperature, self._seed = max_tokens, temperature, seed
+        self._counter, self._window = counter, window
+        self._told: Sequence[ToolSchema] = ()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        """The next turn. Raises PromptTooLong before anything is sent, ServerLost, ModelError."""
+        talk = self.conversation(messages, tools)
+        request = self.request(talk, tools)
+        known = self._pictures.known(talk.pictures)
+        try:
+            named = replace(request, messages=talk.naming(known))
+            completion = self._chat.chat(named if known else request)
+        except PictureUnknown:
+            self._pictures.forget(known)
+            completion = self._chat.chat(request)
+        self._pictures.sent(talk.pictures)
+        return self.reply(completion, tools)
+
+    def conversation(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> Conversation:
+        """``messages`` as they are sent. The last turn's fewer tools leave the system text, and
+        with it the cached prefix, as it was."""
+        if len(tools) > len(self._told):
+            self._told = tools
+        return conversation(messages, self._told, self._form, self._pictures)
+
+    def request(self, talk: Conversation, tools: Sequence[ToolSchema]) -> ChatRequest:
+        """One request with all pictures inside. Raises PromptTooLong."""
+        constrained = self._form is Form.JSON and bool(tools)
+        return ChatRequest(
+            talk.messages,
+            schema=call_schema(tools, self._limits) if constrained else None,
+            max_tokens=self._room(talk),
+            temperature=self._temperature,
+            seed=self._seed,
+        )
+
+    def reply(self, completion: Completion, tools: Sequence[ToolSchema]) -> Reply:
+        """What was said; a reply that was cut holds no call, however far it came."""
+        text, usage = completion.text, completion.usage
+        if completion.finish == "length":
+            reasoning, rest = split_thinking(text, completion.reasoning)
+            return Reply("" if rest.startswith("{") else rest or reasoning, None, usage)
+        if self._form is Form.JSON:
+            try:
+                return Reply(*parse_constrained(split_thinking(text)[1]), usage)
+            except MalformedCall:
+                pass  # a server that ignores the schema, or a model that went its own way
+        thought, call = parse_native(
+            text, tools, reasoning=completion.reasoning, calls=completion.calls
+        )
+        return Reply(thought, call, usage)
+
+    def _room(self, talk: Conversation) -> int:
+        """Tokens for the reply."""
+        if self._counter is None or not self._window:
+            return self._max_tokens
+        sizes = {name: (one.width, one.height) for name, one in talk.pictures.items()}
+        num_tokens = self._counter.prompt(talk.messages, sizes)
+        room = self._window - num_tokens
+        if room < min(LEAST_REPLY, self._max_tokens):
+            raise PromptTooLong(
+                f"the prompt has {num_tokens} tokens, which leaves {max(0, room)} of the"
+                f" {self._window} of the backbone's window for a reply",
+                hint="serve the model with a longer window, or ask for fewer pictures",
+            )
+        return min(self._max_tokens, room)
