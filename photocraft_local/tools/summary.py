@@ -29,10 +29,13 @@ def summary(context: ToolContext, selection: Selection) -> dict[str, Json]:
     """``places`` and ``cameras`` list the most frequent, ``num_…`` count all of them."""
     catalog, rows = selection.catalog, selection.rows
     dated = rows[rows < catalog.columns.num_dated]
+    moments = catalog.columns.times[dated].astype("datetime64[s]")
     facts: dict[str, Json] = {
         "dated": len(dated),
         "located": int(catalog.columns.located[rows].sum()),
         "num_days": len(np.unique(catalog.columns.times[dated] // _DAY)),
+        "num_months": len(np.unique(moments.astype("datetime64[M]"))),
+        "num_years": len(np.unique(moments.astype("datetime64[Y]"))),
         "num_events": _distinct(unit_keys(catalog, "event")[rows]),
         **_trips(catalog, rows),
         **_places(catalog, rows),

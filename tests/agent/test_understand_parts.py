@@ -182,7 +182,7 @@ def test_counts(question: str, look: str, places: Gazetteer) -> None:
         ("at the same place in another year", "at the same place"),
         ("my best pictures of Lisbon", "my best"),
         ("everything from Atlantisia in 2019", "Atlantisia"),
-        ("photos taken with my phone", "taken with my phone"),
+        ("photos taken with my tablet", "taken with my tablet"),
         ("dogs not", "not"),
         ("not not dogs", "not"),
         ("don't show me Lisbon", "don't"),

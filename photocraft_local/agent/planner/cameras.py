@@ -62,6 +62,38 @@ _JOINT = r"(?:,? (?:and|or|nor|und|oder|noch|et|ou|ni|y|o) |, )"
 _LEFT = re.compile(rf"\b{_ANY_CAMERA}{_JOINT}$", re.I)
 _RIGHT = re.compile(rf"^{_JOINT}(?:{_WITH} )?{_OWNED}{_ANY_CAMERA}{_ITSELF}\b", re.I)
 _WITH_MODEL = re.compile(rf"(?P<name>(?=.*\d)(?:{_ONE}|{_BARE}))", re.I)
+# Makers whose name is no thing, no fruit and no mountain range beside: alone they are cameras.
+_PLAIN = (
+    "iphone|canon|powershot|eos|casio|contax|dji|epson|fairphone|fujifilm|fuji|finepix|gopro"
+    "|hasselblad|huawei|insta360|kodak|konica|leica|mamiya|minolta|nikon|coolpix|nokia|olympus"
+    "|oneplus|oppo|panasonic|lumix|pentax|ricoh|rollei|samsung|sony|cyber-?shot|xiaomi|yashica"
+)
+_PHONES = (
+    "iPhone", "Samsung", "Pixel", "Huawei", "Xiaomi", "Redmi", "OnePlus", "Oppo", "Vivo",
+    "Motorola", "Nokia", "Honor", "Realme", "Xperia", "Fairphone",
+)  # fmt: skip
+_PHONE = (
+    r"(?:cell ?phone|mobile(?: phone)?|smart ?phone|phone|handy|telefon|téléphone|portable|móvil"
+    r"|celular|teléfono)"
+)
+_OURS = r"(?:(?:my|our|the|meine[mr]|unsere[mr]|de[mr]|mon|ma|notre|l'|le|la|mi|el|nuestra) ?)"
+_DENIED = (
+    r"(?:but )?(?:not|no|without|except(?: for)?|excluding|other than|minus|never|nicht|ohne|außer"
+    r"|sans|pas|sauf|sin|no|salvo|excepto)"
+)
+_HAND = rf"(?:{_WITH}|from)"
+_HAD = r"(?:use[ds]?|have|had|bring|brought|carr(?:y|ied)|did|was|were)"
+_NAME = rf"(?:(?:{_PLAIN}){_MODEL})"
+_ALONE = re.compile(
+    rf"\W*(?:(?:and|but|also|only|just) )*(?P<no>{_DENIED}\b ?)?(?:{_HAD} )?"
+    rf"(?P<said>(?P<hand>{_HAND} )?(?:(?P<phone>{_OURS}{_PHONE})|{_OURS}?(?:old |new )?"
+    rf"(?P<names>{_NAME}(?:{_JOINT}{_OURS}?{_NAME})*){_ITSELF}))"
+    rf"(?: (?:take|took|shoot|shot|make|made|used?|{PHOTO}))?\W*",
+    re.I,
+)
+_ONE_NAME = re.compile(_NAME, re.I)
+_PART = re.compile(r"[^,;:.!?，。；：！？]+")
+_TAKEN_PHONE = re.compile(rf"\b{_TAKEN} {_WITH} (?:{_OURS}|an? ){_PHONE}\b", re.I)
 _UNNAMED = re.compile(
     rf"\b{_TAKEN} (?:with|by|on|using) (?:(?:my|our|an?|the) )?(?:\w+ )?"
     r"(?:camera|phone|smartphone|tablet|drone|webcam|dslr)\b",
@@ -84,6 +116,14 @@ def placed_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:
             said = re.sub(rf"^{PHOTO} ", "", draft.text[first:end].strip(), flags=re.I)
             condition = CameraCondition(f"not {said}" if negated else said, names, negated)
             found.append((start, end, condition))
+    for match in draft.matches(_TAKEN_PHONE):
+        first = match.start()
+        start = draft.claim_before(first, MENTION_NOT)
+        said = draft.claim(first, match.end())
+        condition = CameraCondition(
+            f"not {said}" if start < first else said, _PHONES, start < first
+        )
+        found.append((start, match.end(), condition))
     draft.block(_UNNAMED, "which camera that is, is not known; name its maker or model")
     return found
 
@@ -101,6 +141,23 @@ def _listed(draft: Draft, match: re.Match[str]) -> tuple[tuple[str, ...], int, i
         names.append(right["name"])
         end += right.end()
     return tuple(names), start, end
+
+
+def bare_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:
+    """ "Scotland without the Canon", "iphone, Pisa", "from my phone": a camera that is all of its
+    stretch. What else stands there makes it something seen: "a man with the phone"."""
+    found = []
+    for run_start, run_end in draft.segments():
+        for part in _PART.finditer(draft.text, run_start, run_end):
+            match = _ALONE.fullmatch(part.group())
+            if not match or (match["phone"] and not match["hand"]):
+                continue  # "the phone" may be seen
+            draft.claim(part.start(), part.end())
+            names = tuple(_ONE_NAME.findall(match["names"] or "")) or _PHONES
+            said = f"{match['no'] or ''}{match['said']}".strip()
+            condition = CameraCondition(said, names, negated=match["no"] is not None)
+            found.append((part.start(), part.end(), condition))
+    return found
 
 
 def claim_lone_camera(draft: Draft) -> list[CameraCondition]:

@@ -115,9 +115,9 @@ class Wanted:
 class Ask:
     """What the answer has to say beside the photos.
 
-    ``unit`` narrows it: a count of "photos", "days", "trips", "events", "cities",
-    "countries" or "cameras"; a when of "time", "day", "month" or "year"; a where of "city",
-    "region" or "country". Empty: whatever fits.
+    ``unit`` narrows it: a count of "photos", "days", "months", "years", "trips", "events",
+    "cities", "countries" or "cameras"; a when of "time", "day", "month" or "year"; a where of
+    "city", "region" or "country". Empty: whatever fits.
     """
 
     kind: AskKind = "photos"

@@ -73,8 +73,10 @@ def _counted(ask: Ask, count: int, facts: Facts) -> str:
         more = _cameras(ask, count, facts)
     elif unit == "trips":
         more = _trips(sums)
+    elif unit in ("months", "years"):
+        more = listed(_calendar(unit.removesuffix("s"), facts), 12)
     elif sums["dated"]:
-        more = days_text(*_ends(sums))
+        more = _days(_labels(facts)) if _are_few(facts) else days_text(*_ends(sums))
     return f"{said}: {more}" if more else said
 
 
@@ -95,16 +97,28 @@ def _when(ask: Ask, count: int, facts: Facts) -> str:
     if not sums["dated"]:
         return "the time is not known"
     first, last = _moment(sums["first"]), _moment(sums["last"])
-    labels = [label for label in _bars(facts) if label != "no date"]
-    if ask.unit == "year":
-        return "in " + listed(list(dict.fromkeys(label[:4] for label in labels)), 12)
-    if ask.unit == "month":
-        return "in " + listed(_months(labels), 12)
+    if ask.unit in ("month", "year"):
+        return "in " + listed(_calendar(ask.unit, facts), 12)
     if sums["num_days"] == 1:
         return _one_day(ask, first, last)
-    if "by_day" in facts["histogram"] and sums["num_days"] <= _MOST_DAYS:
-        return _days(labels)
+    if _are_few(facts):
+        return _days(_labels(facts))
     return f"{days_text(*_ends(sums))}, on {counted(sums['num_days'], 'day')}"
+
+
+def _are_few(facts: Facts) -> bool:
+    """Whether each day can be told."""
+    return "by_day" in facts["histogram"] and facts["facts"]["num_days"] <= _MOST_DAYS
+
+
+def _calendar(unit: str, facts: Facts) -> list[str]:
+    """The months or years that have photos, by name."""
+    labels = _labels(facts)
+    return _months(labels) if unit == "month" else list(dict.fromkeys(at[:4] for at in labels))
+
+
+def _labels(facts: Facts) -> list[str]:
+    return [label for label in _bars(facts) if label != "no date"]
 
 
 def _one_day(ask: Ask, first: str, last: str) -> str:
@@ -179,6 +193,8 @@ def _all_of(names: Sequence[str], number: int) -> str:
 def _cameras(ask: Ask, count: int, facts: Facts) -> str:
     """``Canon EOS 6D (12 photos) and iPhone 12 (3)``."""
     sums = facts["facts"]
+    if len(sums["cameras"]) == 1 and not sums["without_camera"]:
+        return str(sums["cameras"][0]["name"])
     named = [
         f"{row['name']} ({counted(row['photos'], 'photo') if at == 0 else row['photos']})"
         for at, row in enumerate(sums["cameras"])

@@ -12,7 +12,11 @@ from dataclasses import replace
 from datetime import date
 
 from photocraft_local.agent.planner import words
-from photocraft_local.agent.planner.cameras import claim_lone_camera, placed_cameras
+from photocraft_local.agent.planner.cameras import (
+    bare_cameras,
+    claim_lone_camera,
+    placed_cameras,
+)
 from photocraft_local.agent.planner.conditions import FactCondition
 from photocraft_local.agent.planner.draft import Draft, Unused, plain
 from photocraft_local.agent.planner.mentions import Piece, Places, place_pieces, time_pieces
@@ -71,6 +75,7 @@ def understand(
     draft.claim_all(words.MUCH)
     _find_pieces(sheet, places)
     draft.claim_all(phrase_of("fillers", "relative"))
+    sheet.pieces += [Piece(*placed) for placed in bare_cameras(draft)]
     heads += find_named_heads(sheet)
     claim_unusable(sheet, places)
     sheet.pieces += [Piece(0, 0, camera) for camera in claim_lone_camera(draft)]
