@@ -7,6 +7,7 @@ Both are read from the weights folder. Counts what the engine would count; asks 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from photocraft_local.imaging.geometry import MAX_ASPECT, Fit, fit_inside, smart
 from photocraft_local.serving.chat_model import Message
 
 PICTURE_MARKS = 2  # <|vision_start|> and <|vision_end|> around each picture
+# The end of the published templates of thinking variants, or a template that both share.
+_OPENS_THINKING = re.compile(r"assistant\\n<think>\\n'\s*}}|set thinking = true")
 _HINT = "name the folder of a Qwen-VL model, as weights.md describes it"
 
 
@@ -108,7 +111,7 @@ class PromptCounter:
             self._tokenizer: Any = Tokenizer.from_file(str(path))
         except Exception as exc:  # the library raises nothing narrower
             raise ModelError(f"{path} is no tokenizer: {exc}", hint=_HINT) from exc
-        self._thinking = "<think>" in _template(folder).rsplit("add_generation_prompt", 1)[-1]
+        self._thinking = bool(_OPENS_THINKING.search(_template(folder)))
         self.rule = rule or PictureRule.of_folder(folder)
 
     def text(self, text: str) -> int:
