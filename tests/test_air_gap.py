@@ -2,11 +2,12 @@
 path of the package opens a connection or looks a name up.
 
 The weights come from installed packages; what is derived from them is built under the same rule
-by whichever test comes first.
+by whichever test comes first. At the end, the source itself is searched for anything that fetches.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import platform
@@ -14,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -171,3 +173,102 @@ def test_the_guard_itself_sees_a_connection(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "the air gap was broken: socket.getaddrinfo" in done.stderr
     assert "socket.getaddrinfo" in (tmp_path / "log").read_text()
+
+
+# --- what the source says: nothing that could fetch is there to be called ---
+
+FETCHERS = {
+    "aiohttp", "boto3", "ftplib", "huggingface_hub", "imaplib", "modelscope", "paramiko", "pip",
+    "poplib", "pycurl", "requests", "smtplib", "telnetlib", "urllib.request", "urllib3",
+    "websockets", "xmlrpc",
+}  # fmt: skip
+# A served backbone on this machine is spoken to over a Unix socket or the loopback interface;
+# which addresses are taken is tested with `Endpoint`.
+ONLY_IN_SERVING = {"http.client", "http.server", "httpx", "socket", "socketserver", "ssl"}
+FETCHING_WORDS = {
+    "hf_hub_download", "snapshot_download", "urlopen", "urlretrieve",
+    "load_state_dict_from_url", "download_url_to_file", "cached_download",
+}  # fmt: skip
+PROGRAMS = {"aria2c", "curl", "gdown", "git", "hf", "huggingface-cli", "pip", "wget"}
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def among(name: str, modules: set[str]) -> bool:
+    return any(name == module or name.startswith(f"{module}.") for module in modules)
+
+
+def fetches(source: str, *, in_serving: bool = False) -> list[str]:
+    """What in a module's source could fetch something."""
+    tree = ast.parse(source)
+    wrong = [name for name in imports(tree) if among(name, FETCHERS)]
+    if not in_serving:
+        wrong += [name for name in imports(tree) if among(name, ONLY_IN_SERVING)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            wrong += [name] * (name in FETCHING_WORDS)
+        if isinstance(node, ast.Call):
+            wrong += _calls(node)
+    return wrong
+
+
+def _calls(node: ast.Call) -> list[str]:
+    """A hub's loader that is not held to local files; another program that fetches."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    local = any(
+        word.arg == "local_files_only"
+        and isinstance(word.value, ast.Constant)
+        and word.value.value is True
+        for word in node.keywords
+    )
+    if name == "from_pretrained" and not local:
+        return ["from_pretrained without local_files_only=True"]
+    if name in ("run", "Popen", "call", "check_call", "check_output", "system", "execvp"):
+        words = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+        return [str(word) for word in words if str(word).split(" ")[0] in PROGRAMS]
+    return []
+
+
+def test_no_module_of_the_package_can_fetch_anything(root: Path) -> None:
+    package = root / "photocraft_local"
+    found = {
+        str(path.relative_to(root)): fetches(
+            path.read_text("utf-8"), in_serving=path.is_relative_to(package / "serving")
+        )
+        for folder in (package, root / "kernels")
+        for path in folder.rglob("*.py")
+    }
+    assert len(found) > 200
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import urllib.request",
+        "from urllib import request",
+        "import requests as r",
+        "def f():\n    from huggingface_hub import snapshot_download",
+        "import socket",
+        "import httpx",
+        "hub.hf_hub_download('x')",
+        "AutoProcessor.from_pretrained('Qwen/Qwen3-VL-8B-Instruct')",
+        "AutoProcessor.from_pretrained(folder, local_files_only=maybe)",
+        "subprocess.run(['curl', '-O', where])",
+        "subprocess.run([sys.executable, '-m', 'pip', 'install', 'x'])",
+        "os.system('wget x')",
+    ],
+)
+def test_the_audit_of_the_source_sees_what_fetches(source: str) -> None:
+    assert fetches(source)
+    fine = (
+        "from urllib.parse import urlsplit\nAutoProcessor.from_pretrained(x, local_files_only=True)"
+    )
+    assert fetches(fine) == []

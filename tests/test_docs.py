@@ -53,6 +53,7 @@ PAGES = (
     "docs/cli.md",
     "docs/formats.md",
     "docs/log.md",
+    "docs/offline.md",
     "docs/questions.md",
 )
 MODULES_UNDER = ("", "photocraft_local", "tests")

@@ -18,6 +18,7 @@ from photocraft_local.errors import UsageError
 
 _INDEX_END = ".safetensors.index.json"
 _LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
+_POINTER = b"version "  # how the small text begins that Git LFS leaves in place of a file
 _LARGEST_JSON = 64 << 20
 _READ_BY_ENGINES = {".safetensors", ".bin", ".pt", ".pth", ".onnx", ".json", ".jinja", ".py"}
 _READ_BY_ENGINES |= {".onnx_data", ".data", ".txt", ".model"}
@@ -105,6 +106,8 @@ def _safetensors_fault(path: Path, size: int) -> tuple[str, str] | None:
     try:
         with path.open("rb") as file:
             start = file.read(8)
+            if start == _POINTER:
+                return "missing", "only a Git LFS pointer lies there, not the weights"
             length = int.from_bytes(start, "little")
             if len(start) < 8 or (length <= _LARGEST_HEADER and 8 + length > size):
                 return "truncated", f"it ends inside its header, after {size:,} bytes"

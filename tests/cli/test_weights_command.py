@@ -221,6 +221,11 @@ def no_header(folder: Path) -> None:
     (folder / "model-00002-of-00002.safetensors").write_bytes(b"<html>" * 1000)
 
 
+def leave_a_pointer(folder: Path) -> None:
+    text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 8064\n"
+    (folder / "model-00002-of-00002.safetensors").write_text(text)
+
+
 def odd_header(folder: Path) -> None:
     text = b'{"a": {"data_offsets": "none"}}'
     path = folder / "model-00002-of-00002.safetensors"
@@ -254,6 +259,7 @@ SEEN_WITHOUT_HASHES = [
     (cut_in_the_header, SHARD, "truncated"),
     (cut_in_the_length, SHARD, "truncated"),
     (no_header, SHARD, "damaged"),
+    (leave_a_pointer, SHARD, "missing"),
     (odd_header, SHARD, "damaged"),
     (grow, SHARD, "damaged"),
     (lose, SHARD, "missing"),
