@@ -20,6 +20,7 @@ from photocraft_local.places.distance import haversine_km
 from photocraft_local.places.keys import fold
 from photocraft_local.places.misspelt import find_misspelt
 from photocraft_local.places.named import NamedPlace
+from photocraft_local.places.nowhere import find_nowhere
 from photocraft_local.places.phrase import PlacePhrase
 from photocraft_local.places.phrases import find_places
 from photocraft_local.places.visited import NOWHERE, Visited
@@ -27,6 +28,8 @@ from photocraft_local.records import PlaceName
 
 if TYPE_CHECKING:
     from photocraft_local.places.gazetteer import Gazetteer
+
+_KNOWN_TOWN = 50_000  # people
 
 
 class Atlas:
@@ -99,8 +102,18 @@ class Atlas:
         """``find_in_text`` and, with a ``problem``, what is surely a place but not known."""
         found = personal.find_named(text, self.named)
         _add_free(found, self._open().mentioned(text, self.visited))
+        for mention in find_nowhere(text):
+            found = [other for other in found if not self._is_namesake(other, mention)]
+            _add_free(found, [mention])
         _add_free(found, find_misspelt(text, self.visited, self._known))
         return sorted(found, key=lambda mention: mention.start)
+
+    def _is_namesake(self, place: PlaceMention, nowhere: PlaceMention) -> bool:
+        """A small town where no photo is, called like what is on no map: North Sea, New York."""
+        inside = nowhere.start <= place.start and place.end <= nowhere.end
+        best = place.areas[0] if place.areas and not place.own else None
+        small = best is not None and best.kind == "city" and best.population < _KNOWN_TOWN
+        return inside and small and best is not None and not self.visited.count(best)
 
     def _known(self, name: str) -> list[Area]:
         return self._open().found(name, self.visited)

@@ -25,6 +25,9 @@ _CODES = {
     "US",
     "UK",
     "USA",
+    "U.S.A",
+    "U.S",
+    "U.K",
     "UAE",
     "LA",
     "NY",
@@ -58,6 +61,7 @@ _SIDES = {
     "nord": "north", "süd": "south", "ost": "east", "west": "west",
 }  # fmt: skip
 _COMPOUND = re.compile(rf"(?i)(?P<side>{'|'.join(_SIDES)})(?P<name>[^\W\d_]{{4,}})$")
+_ONE_OF_MANY = frozenset("a an un une una ein eine einen einem einer eines".split())  # noqa: SIM905
 _LIST_JOINT = re.compile(r"(?i),? (?:and|or|und|oder|et|ou|y|o) |, | ?& ?")
 _PLACE_BEFORE = re.compile(r"(?:在|于|於|到|去|从|從|来自|來自|で|に|から|の)$")
 
@@ -154,6 +158,8 @@ def _named(
         if not _GAP.fullmatch(text[left.end : right.start]):
             return []
     classes = word_classes()
+    if at and _is_one_of_many(text, words[at - 1], window):
+        return []
     key = " ".join(word.key for word in window)
     name = text[window[0].start : window[-1].end]
     code = trusted and name.isupper() and name in _CODES
@@ -171,6 +177,12 @@ def _named(
     visited = any(visits(area) for area, _ in named[:_MOST_ASKED])
     cues = cues_of(text, words, at, window, trusted, visited)
     return named if _accepted(key, named, cues) else []
+
+
+def _is_one_of_many(text: str, before: Word, window: list[Word]) -> bool:
+    """ "una granada", "a turkey": behind such an article nothing in lower case is a place."""
+    beside = not text[before.end : window[0].start].strip()
+    return beside and before.text.lower() in _ONE_OF_MANY and window[0].text[0].islower()
 
 
 def _accepted(key: str, named: list[Named], cues: Cues) -> bool:
@@ -266,6 +278,9 @@ def _in_east_asian(word: Word, lookup: Lookup) -> list[PlaceMention]:
             said = _PLACE_BEFORE.search(run[:at])
             named = [] if key in classes["cued"] and not said else lookup(name)
             needed = _LOWER if said else _CAPITAL
+            if named and run.startswith(tuple(classes["hanafter"]), at + size):
+                at += size  # "法国面包" is bread
+                break
             if named and max(area.population for area, _ in named) >= needed:
                 start = word.start + at
                 areas = tuple(area for area, _ in named)

@@ -44,10 +44,13 @@ HOME = re.compile(
     r"|(?<![大人国全一住])(?P<jiali>家里)"
 )
 WORK = re.compile(
-    r"(?i)\b(?:at|from|near|around|of)\s+(?P<name>(?:my\s+)?work(?:place)?|(?:the|my|our)\s+office)\b"
+    r"(?i)\b(?:at|from|near|around|of|to|close to|next to|outside|not far from)\s+"
+    r"(?P<name>(?:my\s+)?work(?:place)?|(?:the|my|our)\s+office)\b"
     rf"(?!{_OTHER}|-)|\bhome (?:and|or) (?P<too>work)\b|\bin\s+(?P<office>(?:my|our)\s+office)\b"
     r"|\b(?P<arbeit>bei der arbeit|auf (?:der )?arbeit|im büro|in der firma)\b"
     r"|\b(?P<travail>au (?:travail|bureau|boulot))\b"
+    r"|\b(?:beim|vom|zum|nahe dem) (?P<buero>büro)\b|\b(?:du|près du) (?P<bureau>bureau)\b"
+    r"|\b(?:cerca|al lado|lejos) (?:del?|de) (?P<oficina>(?:la |mi )?(?:oficina|trabajo))\b"
     r"|\ben (?P<trabajo>el trabajo|(?:la|mi) oficina)\b"
     r"|(?<=[在从到离])(?P<gongsi>公司|办公室|单位)|(?P<shangban>上班)"
 )

@@ -72,7 +72,11 @@ BEYOND = _before(
     r"|à plus de|plus de|a más de|más de)\s+)"
     rf"{_ABOUT}{_NUMBER}\s?{_UNIT}\s*(?:away\s+|entfernt\s+)?{_OF}?{ARTICLE}"
 )
+_NEAR_NUMBER = _NUMBER.replace("<number>", "<near>")
+_NEAR_UNIT = _UNIT.replace("<unit>", "<near_unit>")
 WITHIN_BEHIND = _behind(
+    rf"^\s?(?:附近|周围|方圆){_NEAR_NUMBER}\s?{_NEAR_UNIT}"
+    r"(?:以内|之内|范围内|内)?|"
     rf"^\s?(?:周围|方圆)?{_NUMBER}\s?{_UNIT}(?:以内|之内|范围内|内)"
     r"|^\s?(?:不到|不超过|少于|最多)(?P<bare>\d+(?:\.\d+)?)\s?(?P<bare_unit>公里|千米|英里|米)"
 )
@@ -85,6 +89,21 @@ TIME_AWAY = _before(  # no distance: it depends on how one travels
     rf"{_DURATION}\s+{_OF}|{_DURATION}\s+(?:from|von|d[eu]?|del)\s+){ARTICLE}"
 )
 BEYOND_BEHIND = _behind(rf"^\s?{_NUMBER}\s?{_UNIT}(?:以外|之外|开外)")
+_VEHICLE = (
+    r"flights?|bus(?:es)?|coach|trains?|ferr(?:y|ies)|planes?|roads?|tickets?|tram|taxi|highway"
+    r"|motorway|flug|zug|fähre|fahrkarte|ticket|vols?|billets?|ferry|route|vuelo|tren|autobús|billete"
+)
+_GOING = (
+    r"flying|driving|riding|walking|cycling|biking|hiking|heading|headed|bound|sailing|commuting|running"
+    r"|departing|leaving|unterwegs|en route|en chemin|rumbo|camino"
+)
+HEADING = _before(  # where something goes to is not where the photo was taken
+    rf"\b(?:on (?:the|my|our|a) (?:way|road|train|bus|plane|ferry)"
+    rf"|(?:the|my|our|an?|der|dem|den|die|eine[mnr]?|ein|mein|unser|le|l['’]|un|el|mon|notre|mi"
+    rf"|nuestro)\s*(?:\w+ )?(?:{_VEHICLE})|auf dem weg|auf der fahrt"
+    rf"|(?:{_GOING})(?: (?!in |at |from |the day )\w+){{0,3}}) "
+    rf"(?:to|towards?|for|into|nach|zu[mr]?|vers|pour|al?|hacia) {ARTICLE}"
+)
 NEAR = _before(
     r"\b(?:a few (?:km|kilomet(?:re|er)s|miles) (?:away )?(?:from|of)"
     r"|(?:just |right )?outside(?=\s*$)(?!)|near(?: to| by)?|nearby|close to|(?:all )?around"
@@ -138,6 +157,8 @@ DIRECTION_BEHIND = _behind(rf"^(?:以|的)?(?P<side>{_HAN})(?:边|面|方|侧|�
 PART_BEHIND = _behind(rf"^(?:的)?(?P<side>{_HAN})部")
 BETWEEN = _before(
     r"\b(?:(?:somewhere )?between|zwischen|entre|on the (?:way|road|drive|train|journey|trip) from"
+    r"|(?:driving|riding|walking|cycling|biking|hiking|sailing|travell?ing) from"
+    r"|the (?:drive|ride|hike|walk) from"
     r"|auf dem weg von|auf der (?:fahrt|straße) von|sur la route (?:de|entre)|de camino de"
     rf"|en el camino de|en route from|half ?way between)\s+{ARTICLE}|从"
 )
@@ -186,6 +207,7 @@ TRIP = _before(
     r"|mon|notre|mi|nuestro)\s+)?(?:trips?|holidays?|vacations?|visits?|journey|travels?|stay|tour"
     r"|reise|urlaub|voyage|vacances|séjour|viaje|vacaciones)"
 )
+AWAY_BEHIND = _behind(r"^ (?:entfernt|away|de distance|de distancia)\b")
 TRIP_BEHIND = _behind(
     r"^ (?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b|^(?:旅行|之旅|旅游)"
 )

@@ -88,6 +88,10 @@ class _Reader:
             problem = f"{away[0].strip()!r} is no distance: it depends on how one travels"
             phrase = self._phrase(away.start(), mention.end, (), False)
             return replace(phrase, problem=problem, hint="say how many km")
+        if going := words.HEADING.search(self.text, self.left, mention.start):
+            problem = "where something goes to is not known, only where photos were taken"
+            phrase = self._phrase(going.start(), mention.end, (), False)
+            return replace(phrase, problem=problem, hint=f"say 'in {mention.text}' if they are")
         how = self._how(mention)
         start, negated = self._lead(how.start)
         spot, doubt = self._spot(mention, how)
@@ -145,6 +149,7 @@ class _Reader:
             if match := found or after:
                 km = min(_FARTHEST_KM, max(0.01, words.kilometres(*_length_in(match))))
                 start = found.start() if found else self._near_word(start)
+                after = after or words.AWAY_BEHIND.match(behind)
                 return _How(start, end + _length(after), "within", km, negated=beyond)
         if found := words.JUST_OUTSIDE.search(text, self.left, start):
             return _How(found.start(), end, "near")
@@ -227,6 +232,8 @@ class _Reader:
 def _length_in(match: re.Match[str]) -> tuple[str, str]:
     """Number and unit as they were written."""
     groups = match.groupdict()
+    if groups.get("near"):
+        return groups["near"], groups["near_unit"]
     if groups["number"]:
         return groups["number"], groups["unit"]
     return groups["bare"], groups["bare_unit"]

@@ -20,6 +20,7 @@ Named = tuple[Area, bool]  # the area; whether the name is its main one
 ALIAS_WEIGHT = 0.4  # another name counts less than the main one
 _NAMESAKE_SHARE = 0.1  # a city with this share of a region's people is meant before the region
 _RIVAL_SHARE = 0.25  # a namesake with this share of the people is worth a note
+_BIG, _WORLD_CITY, _TIMES = 300_000, 1_000_000, 30  # people, and how many times more
 _APART_KM = 50.0  # between the edges of places that are told apart
 
 
@@ -42,9 +43,31 @@ def ranked(named: Sequence[Named], visited: Visited = NOWHERE) -> list[Named]:
             for city in rivals
         )
         whole = area.kind in ("country", "continent") and main and not outnumbered
-        return visited.count(area) > 0, whole, weight
+        if not main and area.kind == "city" and _has_a_city_of_its_own(area, rivals):
+            weight *= _NAMESAKE_SHARE  # "Cancun" is no spelling of Changchun
+        here = visited.count(area) > 0 and not _is_lost_beside(area, rivals, visited)
+        return here, whole, weight
 
     return sorted(named, key=order, reverse=True)
+
+
+def _has_a_city_of_its_own(area: Area, rivals: Sequence[Area]) -> bool:
+    """Whether a big city far from ``area`` bears as its main name what only also names it."""
+    return any(
+        city.population >= _BIG and city.country_code != area.country_code for city in rivals
+    )
+
+
+def _is_lost_beside(area: Area, rivals: Sequence[Area], visited: Visited) -> bool:
+    """A quarter that no photo is named after has no say beside a world city: photos from Lisbon's
+    quarter São Paulo are photos of Lisbon."""
+    if area.kind != "city" or visited.is_named(area):
+        return False
+    return any(
+        city.population >= _WORLD_CITY and city.population >= _TIMES * area.population
+        for city in rivals
+        if city != area
+    )
 
 
 def narrowed(named: Sequence[Named], wholes: Sequence[Named]) -> list[Named]:
@@ -81,11 +104,12 @@ class Doubt:
 def doubt_about(name: str, chosen: Area, areas: Sequence[Area], visited: Visited) -> Doubt:
     """Whether a namesake far away could have been meant as well, and a note on the choice."""
     names = {fold(name.partition(",")[0]), fold(chosen.name)}
+    number = visited.count(chosen)
     rivals = [
         area
         for area in areas
         if fold(area.name) in names
-        and area.population > _RIVAL_SHARE * chosen.population
+        and (area.population > _RIVAL_SHARE * chosen.population or visited.count(area) > number)
         and chosen.kind != "point"
         and not lies_in(chosen, area)
         and not lies_in(area, chosen)
@@ -93,7 +117,6 @@ def doubt_about(name: str, chosen: Area, areas: Sequence[Area], visited: Visited
     ]
     if not rivals:
         return Doubt()
-    number = visited.count(chosen)
     why = "where photos of yours are" if number else "the larger one"
     if number and any(visited.count(rival) for rival in rivals):
         why = "the larger one where photos of yours are"

@@ -72,6 +72,14 @@ class Visited:
         away = haversine_km(area.latitude, area.longitude, near[:, 0], near[:, 1])
         return int(self.weights[inside[away <= radius]].sum())
 
+    def is_named(self, area: Area) -> bool:
+        """Whether photos are named after this very town; true where names are not known."""
+        return not self.addresses or (fold(area.name), fold(area.country)) in self._towns
+
+    @cached_property
+    def _towns(self) -> frozenset[tuple[str, str]]:
+        return frozenset((fold(city), fold(country)) for city, _, country in self.addresses)
+
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
         """First letter → folded name → label ("Porto, Portugal") of every town, region and
