@@ -138,7 +138,7 @@ def _config(folder: Path) -> dict[str, Any]:
                 hint="weights.md, Qwen-VL backbones, lists the models that can",
             )
     model_type = config.get("model_type")
-    if model_type not in FAMILIES:
+    if not isinstance(model_type, str) or model_type not in FAMILIES:
         raise ModelError(
             f"{folder} holds a model of type {str(model_type)[:80]!r}, which is no known backbone",
             hint=f"take a row of weights.md of {KNOWN}",
