@@ -54,7 +54,8 @@ _CHINESE = {
 }  # fmt: skip
 _PATTERNS.append(
     re.compile(
-        rf"用(?:我的|了)?(?P<name>{'|'.join(_CHINESE)}|{_NAMES})(?:相机|手机)?(?=拍|照|的|$)", re.I
+        rf"用(?:我的|了)?(?P<name>{'|'.join(_CHINESE)}|{_NAMES})(?:相机|手机)?(?=拍|照|的|在|$)",
+        re.I,
     )
 )
 _LONE = re.compile(rf"\b{_WITH} {_OWNED}{_CAMERA}{_ITSELF}\b", re.I)

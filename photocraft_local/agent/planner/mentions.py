@@ -69,7 +69,7 @@ def time_pieces(draft: Draft, today: date, habits: Habits = USUAL) -> list[Piece
                 _words(draft, group), tuple(item.value for item in group), group[0].negated
             ),
         )
-        for group in _grouped(draft, found, _are_choices)
+        for group in _grouped(draft, found, are_choices)
     ]
 
 
@@ -114,7 +114,7 @@ def _claimed(
     return _Found(draft.claim_before(at, words.LEAD), end, value, negated)
 
 
-def _are_choices(one: When, other: When) -> bool:
+def are_choices(one: When, other: When) -> bool:
     """Whether no time is both: "2021, 2022" are two choices, "2021, 12 June 2021" is one day."""
     spans = itertools.product(one.intervals, other.intervals)
     return one.can_join(other) and not any(a[0] < b[1] and b[0] < a[1] for a, b in spans)

@@ -49,12 +49,14 @@ FACTS = {
 NOT = _pattern(
     rf"\b(?:(?:everything|anything|all(?: {PHOTO})?) but|(?:but )?(?:"
     r"without(?: any)?|neither|weder|with no|no|not(?: any)?|excluding"
+    r"|(?:please )?(?:leave out|leaving out"
+    r"|(?:skip|omit|omitting|exclude|ignore)(?= (?:the|all|any)\b))"
     r"|except(?: for)?|other than|rather than|instead of|lacking|free of|minus"
     r"|isn't|aren't|don't|doesn't"
     r"|ohne|nicht|keine?[nmr]?|außer|sans|pas de|sauf|sin|salvo|excepto))\b"
     r"|没有|除了"
 )
-CJK_NOT = re.compile(r"(?:不是|不|没有|没|非)$")
+CJK_NOT = re.compile(r"(?:但是?)?(?:不是|不要|不含|不包括|不|没有|没|非)$")
 # "without cats and dogs": both are meant; a comma ends it.
 LIST_JOINT = _pattern(r" ?, ?(?:and|or|nor) | (?:and|or|nor|und|oder|et|ou|ni|y|o)(?: no)? ")
 SCOPE_END = _pattern(r"[,;:.!?，。；的]|\b(?:but|yet|aber|mais|pero)\b")

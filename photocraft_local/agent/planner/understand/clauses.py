@@ -23,6 +23,7 @@ from photocraft_local.agent.planner.plan import Look, Wanted
 from photocraft_local.agent.planner.understand.looking import looks_in
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.sheet import Sheet
+from photocraft_local.agent.planner.understand.unions import any_of, claim_joints
 from photocraft_local.timelang import find_times
 
 _PEOPLE = "people"
@@ -36,8 +37,10 @@ def simple(sheet: Sheet, start: int, end: int) -> Wanted:
     unwanted = [*claim_unwanted(draft, start, end), *[_PEOPLE] * nobody]
     times = {text: time for text in unwanted if (time := _time_in(sheet, text))}
     unwanted = [text for text in unwanted if text not in times]
-    chunks = [_chunk(sheet, *bounds) for bounds in _split(sheet, start, end)]
-    joined = _joined([chunk for chunk in chunks if not chunk.is_empty])
+    bounds = _split(sheet, start, end)
+    leads = len(bounds) > 1 and _leads(sheet, *bounds[0])
+    chunks = [_chunk(sheet, *stretch) for stretch in bounds]
+    joined = _joined([chunk for chunk in chunks if not chunk.is_empty], leads=leads)
     return replace(
         joined,
         not_looks=tuple(dict.fromkeys((*unwanted, *joined.not_looks))),
@@ -58,12 +61,21 @@ def _time_in(sheet: Sheet, text: str) -> TimeCondition | None:
 
 def _split(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
     """The stretches between loose "or"s. Those inside of one condition are claimed already."""
+    joints = [match.span() for match in sheet.draft.matches(words.LOOSE_OR, start, end)]
+    for joint in joints:
+        sheet.draft.claim(*joint)
     bounds, at = [], start
-    for match in list(sheet.draft.matches(words.LOOSE_OR, start, end)):
-        sheet.draft.claim(match.start(), match.end())
-        bounds.append((at, match.start()))
-        at = match.end()
+    for first, last in sorted([*joints, *claim_joints(sheet, start, end)]):
+        bounds.append((at, first))
+        at = last
     return [*bounds, (at, end)]
+
+
+def _leads(sheet: Sheet, start: int, end: int) -> bool:
+    """ "in Lisbon, cats | or dogs": what is said before all choices holds for each."""
+    last = max((piece.end for piece in sheet.within(start, end)), default=start)
+    before = sheet.draft.segments(start, last)
+    return last > start and not any(phrase(sheet.draft.text[at:upto]) for at, upto in before)
 
 
 def _chunk(sheet: Sheet, start: int, end: int) -> Wanted:
@@ -73,18 +85,25 @@ def _chunk(sheet: Sheet, start: int, end: int) -> Wanted:
     return wanted
 
 
-def _joined(chunks: Sequence[Wanted]) -> Wanted:
-    """What an "or" between stretches means, from what stands on either side of it."""
+def _joined(chunks: Sequence[Wanted], *, leads: bool) -> Wanted:
+    """What an "or" between stretches means, from what stands on either side of it. ``leads``:
+    the first one's conditions stand before all the rest."""
     if len(chunks) < 2:
         return chunks[0] if chunks else Wanted()
     *before, last = chunks
+    if leads and chunks[0].looks and all(_is_one_look(chunk) for chunk in chunks[1:]):
+        first = replace(chunks[0], conditions=())
+        joined = _choice_of_looks([first, *before[1:]], last)
+        return replace(joined, conditions=chunks[0].conditions)
     if all(_is_one_look(chunk) for chunk in before) and last.looks:
         return _choice_of_looks(before, last)
     first, *others = chunks
     if first.looks and first.conditions and not any(chunk.looks for chunk in others):
         shared = replace(first, conditions=first.conditions[:-1])
-        return replace(shared, either=(Wanted(conditions=first.conditions[-1:]), *others))
-    return Wanted(either=tuple(chunks))
+        choice = any_of([Wanted(conditions=first.conditions[-1:]), *others])
+        conditions = (*shared.conditions, *choice.conditions)
+        return replace(shared, conditions=conditions, either=choice.either)
+    return any_of(chunks)
 
 
 def _is_one_look(wanted: Wanted) -> bool:

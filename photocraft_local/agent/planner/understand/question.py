@@ -75,6 +75,7 @@ def understand(
     draft.claim_all(words.MUCH)
     _find_pieces(sheet, places)
     draft.claim_all(phrase_of("fillers", "relative"))
+    _claim_only(sheet)
     sheet.pieces += [Piece(*placed) for placed in bare_cameras(draft)]
     heads += find_named_heads(sheet)
     claim_unusable(sheet, places)
@@ -94,6 +95,15 @@ def understand(
     if _is_empty(plan) or not words.LETTER.search(text):
         raise QuestionNotUnderstood("no word of the question could be used", hint=EXAMPLES)
     return plan
+
+
+def _claim_only(sheet: Sheet) -> None:
+    """ "only 2020": what metadata decides is never more than that."""
+    for match in list(sheet.draft.matches(phrase_of("joints", "only"))):
+        after = sheet.draft.text[match.end() :]
+        at = match.end() + len(after) - len(after.lstrip())
+        if any(piece.start <= at < piece.end for piece in sheet.pieces):
+            sheet.draft.claim(match.start(), match.end())
 
 
 def _fitting(ask: Ask, wanted: Wanted) -> Ask:

@@ -13,6 +13,8 @@ from photocraft_local.agent.planner.understand.phrases import table
 
 _WORD = re.compile(r"(?<![\w'-])(?:w/o|w/|[^\W\d_]{2,14})(?![\w'-])")
 
+# "about Christmas" is a time, "what about Christmas" is not
+_WHAT_ABOUT = re.compile(r"(?:^|(?<=[.!?] ))(?:(?:and|so|ok|hey) )?(?:what|how) about ", re.I)
 _FORM = re.compile(r"\bform(?= (?:[A-Z]|(?:19|20)\d\d\b|last\b|the (?:day|trip|first|last)\b))")
 
 
@@ -28,6 +30,7 @@ def spelt(text: str) -> tuple[str, list[str]]:
         notes.append(f"'{typed}' is read as '{right}'")
         return right
 
+    text = _WHAT_ABOUT.sub("", text)
     return _FORM.sub("from", _WORD.sub(meant, text)), list(dict.fromkeys(notes))
 
 
