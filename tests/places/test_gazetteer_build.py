@@ -63,13 +63,14 @@ def test_a_broken_file_a_kill_and_two_builders_at_once(tmp_path: Path) -> None:
     assert path.stat().st_size < 30_000_000
 
 
-def test_opening_reads_no_table(shared_cache: Path) -> None:
-    """A name is found without the columns of all towns, which a command loads for positions."""
+def test_a_name_is_found_without_the_index_of_positions(shared_cache: Path) -> None:
     ensure_built(shared_cache)
     with Gazetteer.open(shared_cache) as gazetteer:
+        assert "cities" not in vars(gazetteer._file)
         assert gazetteer.find("Lisbon")
         assert "_reverse" not in vars(gazetteer)
-        assert "cities" not in vars(gazetteer._file)
+        assert gazetteer.name(38.71, -9.14) is not None
+        assert "_reverse" in vars(gazetteer)
 
 
 def test_a_file_with_broken_pages_is_named(shared_cache: Path, tmp_path: Path) -> None:
