@@ -211,17 +211,22 @@ class Concurrent(NullEncoder):
     def __init__(self) -> None:
         self.running = self.most = 0
         self.sizes: set[int] = set()
+        self.cores = min(2, len(os.sched_getaffinity(0)))
+        self.changed = threading.Condition()
 
     def encode_images(self, images: Sequence[Pixels]) -> Vectors:
-        self.running += 1
-        self.most = max(self.most, self.running)
-        self.sizes.add(len(images))
-        if not self.is_loaded:  # as a model that is built in the first call
-            time.sleep(0.1)
-            assert self.running == 1
-            self.is_loaded = True
-        time.sleep(0.01)
-        self.running -= 1
+        with self.changed:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            self.sizes.add(len(images))
+            self.changed.notify_all()
+            if not self.is_loaded:  # as a model that is built in the first call
+                assert not self.changed.wait(0.1)
+                assert self.running == 1
+                self.is_loaded = True
+            else:
+                self.changed.wait_for(lambda: self.most == self.cores, timeout=30)
+            self.running -= 1
         return super().encode_images(images)
 
 
@@ -229,9 +234,8 @@ def test_an_encoder_that_allows_it_runs_on_several_cores(library: Library, folde
     shoot(folder, 37)
     encoder = Concurrent()
     report, space = run(library, folder, encoder, batch_size=16)
-    cores = min(2, len(os.sched_getaffinity(0)))
-    assert encoder.most == cores
-    assert encoder.sizes == ({2, 1} if cores == 2 else {16, 5})
+    assert encoder.most == encoder.cores
+    assert encoder.sizes == ({2, 1} if encoder.cores == 2 else {16, 5})
     assert report.indexed == 37
     assert space.photo_ids.tolist() == sorted(library.present_ids().tolist())
     assert_right_vectors(library, space)

@@ -137,7 +137,6 @@ GOOD = [
 
 def test_garbage_raises_nothing_but_search_errors(catalog: Catalog) -> None:
     rng = random.Random(1)
-    started = time.process_time()
     accepted, places = 0, []
     for turn in range(6_000):
         if turn % 2:
@@ -159,7 +158,6 @@ def test_garbage_raises_nothing_but_search_errors(catalog: Catalog) -> None:
             assert set(catalog.filter(echo).uids()) == set(selection.uids()), (text, echo)
     assert accepted > 20
     assert all(0 <= position <= length for position, length in places)
-    assert time.process_time() - started < 20
 
 
 def test_long_lists_and_chains_stay_fast(catalog: Catalog) -> None:
