@@ -8,8 +8,8 @@ from typing import Any
 BLOCK = 32  # tokens; the CPU back end takes multiples of 32
 OPTIONS: dict[str, Any] = {
     "dtype": "float32",  # "auto" would turn these weights into bfloat16
-    "max_model_len": 4096,
-    "max_num_seqs": 8,
+    "max_model_len": 16384,  # the tools alone take 9,000 of these small tokens
+    "max_num_seqs": 32,
     "block_size": BLOCK,
     "kv_cache_memory_bytes": 64 << 20,
     "enforce_eager": True,
