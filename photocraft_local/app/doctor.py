@@ -11,15 +11,13 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import metadata
-from typing import Literal
 
 from photocraft_local import __version__
+from photocraft_local.app import doctor_server
+from photocraft_local.app.findings import Finding, State
 from photocraft_local.errors import LibraryNotFound, PhotocraftError
 from photocraft_local.settings import Settings, default_config_path
-
-State = Literal["ok", "warning", "fault"]
 
 LABELS_STATEMENT = (
     "label search with soft matching: a classifier's 1,000 labels in a sentence space. Good at"
@@ -27,16 +25,6 @@ LABELS_STATEMENT = (
     " weights.md tells how to place a CLIP or SigLIP folder (--encoder FOLDER)"
 )
 _LOW_DISK = 1 << 30  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report; ``hint`` is the way out where ``state`` is not ok."""
-
-    name: str
-    state: State
-    detail: str
-    hint: str = ""
 
 
 def examine(settings: Settings) -> list[Finding]:
@@ -47,7 +35,8 @@ def examine(settings: Settings) -> list[Finding]:
         _cpu_packages,
         _settings,
         _encoder,
-        _gpu,
+        doctor_server.gpus,
+        doctor_server.server,
         _gazetteer,
         _disk,
         _library,
@@ -124,11 +113,6 @@ def _encoder(settings: Settings) -> Iterator[Finding]:
     detail = what.get(settings.encoder, f"ONNX dual encoder in {settings.encoder}")
     yield Finding("encoder", "ok", f"{settings.encoder}: {detail}")
     yield Finding("vector space", "ok", f"{spec.space_id}: {spec.dim} dimensions, fp16 on disk")
-
-
-def _gpu(settings: Settings) -> Iterator[Finding]:
-    del settings
-    yield Finding("gpu", "ok", "none is used in this release; everything runs on the CPU")
 
 
 def _gazetteer(settings: Settings) -> Iterator[Finding]:

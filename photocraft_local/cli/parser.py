@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "memory": "what earlier questions left behind: list, show, forget",
     "forget": "take one photo and all that was derived from it out of the library",
     "compact": "give back the space of photos that are gone",
+    "serve-model": "keep the Qwen-VL backbone ready for questions, until Ctrl-C",
     "weights": "models that can be placed here, and whether a folder of them is whole",
     "doctor": "what is installed, which engines will run, and why",
     "demo": "build a small album of real photos and ask it three questions",
@@ -50,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def module_of(command: str) -> ModuleType:
-    return import_module(f"photocraft_local.cli.commands.{command}")
+    return import_module(f"photocraft_local.cli.commands.{command.replace('-', '_')}")
 
 
 def build_parser(arguments: Sequence[str]) -> Parser:

@@ -33,15 +33,14 @@ INFO:     Application startup complete.
 def test_stages_are_told_in_order_however_the_log_comes(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     follower = LogFollower(log)
-    assert not follower.read()  # no log yet
-    told = []
+    assert follower.read() == []  # no log yet
+    told: list[str] = []
     data = LOG.encode()
     with log.open("wb") as file:
         for at in range(0, len(data), 37):
             file.write(data[at : at + 37])
             file.flush()
-            if follower.read():
-                told.append(follower.stage)
+            told += follower.read()
     assert told == [
         "vLLM is loaded",
         "the model is known",

@@ -267,8 +267,8 @@ class ManagedServer:
         progress(follower.stage)
         listening = False
         while not listening:
-            if follower.read():
-                progress(follower.stage)
+            for stage in follower.read():
+                progress(stage)
             self._check_start(place, follower, deadline)
             time.sleep(_BEAT)
             listening = self._record is not None and health.listens(self._record.endpoint)

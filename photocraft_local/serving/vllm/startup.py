@@ -76,20 +76,23 @@ class LogFollower:
     _offset: int = 0
     _rest: bytes = field(default=b"", repr=False)
 
-    def read(self) -> bool:
-        """True if the stage has changed."""
-        before = self.stage
+    def read(self) -> list[str]:
+        """The stages that are new since the last look."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
                 new = file.read(_LONGEST_READ)
         except OSError:
-            return False
+            return []
         self._offset += len(new)
         *lines, self._rest = re.split(rb"[\r\n]", self._rest + new)
+        told = []
         for line in lines:
-            self.stage = stage_of(line.decode("utf-8", "replace")) or self.stage
-        return self.stage != before
+            stage = stage_of(line.decode("utf-8", "replace"))
+            if stage and stage != self.stage:
+                self.stage = stage
+                told.append(stage)
+        return told
 
 
 def stage_of(line: str) -> str:
