@@ -18,6 +18,8 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,6 +28,7 @@ import pytest
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 ALONE = ("unshare", "--net", "--")
+UNREACHED = "error sending request|Could not connect|dns error|client error"
 
 
 @pytest.fixture(scope="module")
@@ -344,6 +347,50 @@ def test_without_a_network_making_one_is_one_error(root: Path, tmp_path: Path) -
     assert "never finished" in check.error
 
 
+@pytest.fixture(scope="module")
+def bundling(root: Path) -> ModuleType:
+    """scripts/bundle as a module; nothing runs on import."""
+    loader = SourceFileLoader("bundling", str(root / "scripts" / "bundle"))
+    spec = spec_from_loader("bundling", loader)
+    assert spec
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_the_gpu_extra_is_locked_with_builds_for_gpus(bundling: ModuleType, tmp_path: Path) -> None:
+    lock = tmp_path / "lock.txt"
+    try:
+        bundling.make_lock(sys.executable, lock, "gpu", "3.12")
+    except bundling.BundleError as error:
+        if re.search(UNREACHED, str(error)):
+            pytest.skip("NO PACKAGE REGISTRY REACHED: the resolver cannot be asked")
+        raise
+    bundling.check_lock(lock, "gpu")
+    text = lock.read_text("utf-8")
+    assert re.search(r"(?m)^vllm==0\.\d+\.\d+ ", text)
+    assert re.search(r"(?m)^torch==[\d.]+ ", text)
+    assert not re.search(r"(?m)^(onnxruntime|faiss-cpu)==", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it has no version with a hash"),
+        ("torch==2.13.0\n", "torch==2.13.0 has no version with a hash"),
+        (f"torch>=2 --hash=sha256:{'0' * 64}\n", "torch>=2 has no version with a hash"),
+        (f"torch==2.13.0+cpu \\\n    --hash=sha256:{'0' * 64}\n", "is a build for the CPU"),
+    ],
+)
+def test_a_lock_that_is_none_is_refused(
+    bundling: ModuleType, tmp_path: Path, text: str, said: str
+) -> None:
+    lock = tmp_path / "lock.txt"
+    lock.write_text(text)
+    with pytest.raises(bundling.BundleError, match=re.escape(said)):
+        bundling.check_lock(lock, "gpu")
+
+
 # --- the whole way ---
 
 
@@ -351,7 +398,7 @@ def test_without_a_network_making_one_is_one_error(root: Path, tmp_path: Path) -
 def real_bundle(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("real") / "bundle"
     done = script(root / "scripts/bundle", out, "--extra", "cpu", "--python", HERE)
-    if re.search("error sending request|Could not connect|dns error", done.err):
+    if re.search(UNREACHED, done.err):
         pytest.skip("NO PACKAGE REGISTRY REACHED: no bundle can be made")
     assert done.code == 0, done.err
     return out

@@ -60,7 +60,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _placed(settings: Settings) -> list[Path]:
     """The folders of weights that the settings name, each once."""
-    named = [getattr(settings, "weights", None)]
+    named = [settings.weights]
     if settings.encoder not in ("labels", "null"):
         named.append(Path(settings.encoder))
     folders = list(dict.fromkeys(folder for folder in named if folder))
