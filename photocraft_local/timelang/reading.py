@@ -28,6 +28,7 @@ from photocraft_local.timelang.words import Words
 _EXAMPLES = "write a date like 2021-06-14, or words like 'June 2021', 'last summer', 'since 2019'"
 _MAX_LEADS = 2
 _OF = {"of", "de", "du", "d", "del", "von", "vom"}
+_FRENCH = {"en", "au", "de", "du", "le", "mois", "mi", "debut", "fin", "depuis", "jusqu"}
 _FROM = {"from", "vom", "von", "de", "du"}
 
 
@@ -148,6 +149,8 @@ def _mention(words: Words, at: int, *, strict: bool) -> Phrase | None:
             continue
         if not cued and _is_a_things(words, start, found):
             continue
+        if _is_the_planet(words, start, found.end):
+            continue
         if cued or found.sure or _stands_for_a_time(words, start, found):
             best = found
     return best
@@ -167,6 +170,15 @@ def _is_a_things(words: Words, start: int, found: Phrase) -> bool:
     """ "le sapin de Noël": a holiday of every year behind "of" says what kind of thing."""
     every_year = found.when.year_days or found.when.holidays
     return bool(every_year) and words.key(start - 1) in _OF and name_at(words, start) is not None
+
+
+def _is_the_planet(words: Words, start: int, end: int) -> bool:
+    """ "in Mars": March in French, a planet in English and with a capital."""
+    if words.keys[start:end] != ["mars"]:
+        return False
+    before = words.key(start - 1)
+    capital = words.tokens[start].text[0].isupper() and before not in _FRENCH
+    return capital or before in ("in", "on", "from", "to")
 
 
 def _is_of_something_else(words: Words, at: int) -> bool:
@@ -190,7 +202,9 @@ def _leads(words: Words, at: int) -> list[int]:
 def _is_cued_before(words: Words, at: int) -> bool:
     """ "photos from March"; "2021 except June": what is taken out of a time is a time."""
     if words.key(at) in _FROM and words.match("photo", at - 1):
-        return words.keys[at : at + 2] != ["from", "mars"]  # March in French, a planet in English
+        return True
+    if words.fits("weather", at - 1, at):  # "on a windy afternoon"
+        return any(words.fits("cue", max(0, first), at - 1) for first in (at - 2, at - 3))
     return any(words.fits("not", max(0, before), at) for before in (at - 1, at - 2, at - 3))
 
 

@@ -28,6 +28,7 @@ from photocraft_local.places.visited import Visited
 TODAY = date(2024, 3, 15)
 PICTURE = "q1"
 TABLE = Path(__file__).parent / "understand_questions.tsv"
+MEMORIES = Path(__file__).parent / "topic_questions.tsv"  # told like memories
 VISITS = {
     ("Lisbon", "Lisbon", "Portugal"): (38.72, -9.14),
     ("Cascais", "Lisbon", "Portugal"): (38.70, -9.42),
@@ -61,7 +62,11 @@ def asked(question: str, places: Atlas, *pictures: str) -> Plan:
 
 
 def table() -> list[tuple[str, str]]:
-    lines = TABLE.read_text(encoding="utf-8").splitlines()[1:]
+    lines = [
+        line
+        for path in (TABLE, MEMORIES)
+        for line in path.read_text(encoding="utf-8").splitlines()[1:]
+    ]
     return [(question, plan) for question, plan in (line.split("\t") for line in lines)]
 
 

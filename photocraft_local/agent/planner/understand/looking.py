@@ -39,8 +39,30 @@ def looks_in(sheet: Sheet, start: int, end: int) -> tuple[Look, ...]:
 
 
 def _unclaimed(sheet: Sheet, start: int, end: int) -> str:
+    text = sheet.draft.text
     segments = sheet.draft.segments(start, end)
-    return " ".join(sheet.draft.text[left:right] for left, right in segments)
+    return " ".join(
+        _with_weather(text[left:right], followed=right < len(text)) for left, right in segments
+    )
+
+
+def _with_weather(text: str, *, followed: bool) -> str:
+    """ "a dog on a rainy | Saturday", "un chien un samedi | pluvieux": the weather apart."""
+    if not followed and _weather().fullmatch(text.strip(" .!?")):
+        return f", {text.strip()} ,"
+    found = _weather_of_a_day().search(text) if followed else None
+    return f"{text[: found.start()]}, {found['weather']} ," if found else text
+
+
+@lru_cache(maxsize=1)
+def _weather() -> re.Pattern[str]:
+    return phrase_of("weather", "day")
+
+
+@lru_cache(maxsize=1)
+def _weather_of_a_day() -> re.Pattern[str]:
+    lead = r"(?:^|\b(?:on|in|during|at|an|in|bei|par|en))\s*(?:a|an|the|one|einem|einer|un|une|una)"
+    return re.compile(rf"{lead}\s+(?P<weather>{_weather().pattern})\s*$", re.IGNORECASE)
 
 
 def _things(text: str) -> list[str]:

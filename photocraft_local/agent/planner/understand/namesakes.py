@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from photocraft_local.agent.planner.mentions import Places
 from photocraft_local.agent.planner.plan import Wanted
+from photocraft_local.places.cues import word_classes
+from photocraft_local.places.keys import fold
 
 _KNOWN_TOWN = 50_000  # people
 
@@ -22,6 +24,9 @@ def _in(look: str, places: Places) -> tuple[str, ...]:
 
 
 def _is_known_place(name: str, places: Places) -> bool:
+    plain = fold(name)
+    if name == name.lower() and plain in word_classes()["never"] | word_classes()["cued"]:
+        return False  # "man", "temple", "una": a word before it is a town
     return any(
         area.name.casefold() == name.casefold()
         and (area.kind == "country" or area.population >= _KNOWN_TOWN)

@@ -42,6 +42,7 @@ from photocraft_local.agent.planner.understand.pictures import mark_pictures
 from photocraft_local.agent.planner.understand.relating import described
 from photocraft_local.agent.planner.understand.sheet import Sheet
 from photocraft_local.agent.planner.understand.spelling import spelt
+from photocraft_local.agent.planner.understand.topics import claim_story
 from photocraft_local.agent.planner.understand.unusable import claim_unusable
 from photocraft_local.errors import QuestionNotUnderstood
 from photocraft_local.timelang import USUAL, Habits
@@ -67,6 +68,7 @@ def understand(
     sheet = Sheet(Draft(text), today, tuple(pictures), habits, notes=notes)
     draft = sheet.draft
     everything = bool(words.ALL.match(text))
+    claim_story(sheet)
     draft.claim_all(phrase_of("fillers", "polite"))
     heads = find_heads(sheet)
     ask = claim_ask(draft)
