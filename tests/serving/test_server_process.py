@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from server_parts import install_vllm, weights
 from photocraft_local.errors import MissingExtraError, ModelError, SettingsError, UsageError
 from photocraft_local.serving.endpoint import LONGEST_SOCKET_PATH, Endpoint
 from photocraft_local.serving.vllm import health, processes
+from photocraft_local.serving.vllm.client import ChatClient
 from photocraft_local.serving.vllm.record import ServerRecord
 from photocraft_local.serving.vllm.server import ManagedServer, OutsideServer, make_server
 from photocraft_local.settings import Settings
@@ -206,9 +208,22 @@ def test_a_server_that_hangs_is_started_anew(
     os.kill(first.pid, signal.SIGSTOP)
     with pytest.raises(ModelError, match="in time"):
         server.check(0.5)
-    server.restart()
+    monkeypatch.setattr("photocraft_local.serving.vllm.server._TOKEN_SECONDS", 0.5)
+    server.recover()
     server.check()
     assert gone(first, 0)
+
+
+def test_many_that_lost_it_at_once_start_one_server(server: ManagedServer) -> None:
+    server.ensure()
+    first = server.process
+    os.kill(first.pid, signal.SIGKILL)
+    with ThreadPoolExecutor(8) as pool:
+        endpoints = set(pool.map(lambda _: server.recover(), range(8)))
+    assert endpoints == {server.endpoint}
+    assert server.process != first
+    logs = list(server.place.folder.glob("server.log*"))
+    assert len(logs) == 2  # two starts in all
 
 
 def owner(settings: Settings, wait: str = "time.sleep(600)") -> subprocess.Popen[str]:
@@ -394,10 +409,15 @@ def test_a_port_of_loopback_needs_the_secret(settings: Settings) -> None:
         assert endpoint.token not in Path(f"/proc/{server.process.pid}/cmdline").read_text("utf-8")
         with pytest.raises(ModelError, match="code 401"):
             health.check(Endpoint.parse(str(endpoint)), 5)
+        with ChatClient(endpoint, "") as client:
+            assert client.models() == ["photocraft"]
+        os.kill(server.process.pid, signal.SIGKILL)
+        assert server.recover() == endpoint  # clients go on with the secret that they have
         with ManagedServer(chosen) as second:  # finds the secret in the record
             second.ensure()
             assert second.process == server.process
     with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
         listener.listen()
         with pytest.raises(UsageError, match=f"port {port} is in use") as info:
@@ -417,7 +437,7 @@ def test_a_server_of_ones_own_is_used_and_never_ended(
     server.check()
     server.stop()
     with pytest.raises(ModelError, match="no model server answers at unix:"):
-        outside.restart()
+        outside.recover()
 
 
 def test_without_vllm_or_weights_it_says_what_to_install_and_set(

@@ -41,7 +41,7 @@ class ChatClient:
         *,
         seconds: float = 300.0,
         tries: int = 3,
-        on_lost: Callable[[], None] | None = None,
+        on_lost: Callable[[], object] | None = None,
     ) -> None:
         self.endpoint, self._model = endpoint, model
         self._seconds, self._tries, self._on_lost = seconds, max(1, tries), on_lost
@@ -140,6 +140,7 @@ class ChatClient:
                     limits=httpx.Limits(max_connections=None, max_keepalive_connections=16),
                 ),
                 base_url=self.endpoint.url,
+                headers=self.endpoint.headers(),
                 timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
                 trust_env=False,
             )

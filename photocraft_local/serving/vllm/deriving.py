@@ -6,7 +6,6 @@ Looks at files, GPUs and memory each time it is asked, since free memory changes
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from photocraft_local.errors import SettingsError
@@ -44,8 +43,7 @@ def derive(settings: Settings) -> ServeCommand:
     program = find_program()
     chosen = choose_device(checkpoint, program, find_gpus())
     place = place_of(settings)
-    token = secrets.token_urlsafe(32) if settings.server_port else ""
-    endpoint = place.endpoint(settings.server_port, token)
+    endpoint = place.endpoint(settings.server_port)
     return derive_command(program, checkpoint, chosen, endpoint, place.media)
 
 

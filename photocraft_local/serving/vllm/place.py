@@ -10,6 +10,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import secrets
 import socket
 import stat
 import tempfile
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from photocraft_local.errors import ModelError, UsageError
 from photocraft_local.serving.endpoint import LONGEST_SOCKET_PATH, Endpoint
+from photocraft_local.storage.atomic import write_atomically
 from photocraft_local.storage.faults import mapped
 
 _KEPT_LOGS = 5
@@ -61,15 +63,25 @@ class ServerPlace:
         """Compiled kernels and the like, shared by all servers."""
         return self.folder.parent / "caches"
 
-    def endpoint(self, port: int, token: str = "") -> Endpoint:
-        """A socket for port 0, else loopback. Raises UsageError or ModelError if it cannot be."""
+    def endpoint(self, port: int) -> Endpoint:
+        """A socket for port 0, else loopback with a secret; the same after every restart.
+
+        Raises UsageError if it cannot be.
+        """
         if port:
             check_port(port)
-            return Endpoint(f"http://127.0.0.1:{port}", token=token)
+            return Endpoint(f"http://127.0.0.1:{port}", token=self._secret())
         path = self.folder / "socket"
         if len(bytes(path)) > LONGEST_SOCKET_PATH:
             path = _short_folder() / f"{self.folder.name}.sock"
         return Endpoint.at_socket(path)
+
+    def _secret(self) -> str:
+        path = self.folder / "secret"
+        with mapped(path):
+            if not path.exists():
+                write_atomically(path, secrets.token_urlsafe(32).encode())
+            return path.read_text("ascii")
 
     def rotate_logs(self) -> None:
         """The last start's log becomes server.log.1, and so on; a few are kept."""

@@ -59,11 +59,12 @@ class ModelServer(Protocol):
         """It runs and has answered once; starts it if need be. Safe from many threads."""
         ...
 
-    def restart(self, progress: Told = _nobody) -> Endpoint:
-        """After a crash, or when it hangs."""
+    def recover(self, progress: Told = _nobody) -> Endpoint:
+        """After a request failed or hung: it works again when this returns. Safe from many
+        threads; those that come while it is started again wait for it."""
         ...
 
-    def check(self, seconds: float = _TOKEN_SECONDS) -> None:
+    def check(self, seconds: float | None = None) -> None:
         """Raises ModelError unless the model gives a token."""
         ...
 
@@ -102,14 +103,14 @@ class OutsideServer:
         self._known()
         return self.endpoint
 
-    def restart(self, progress: Told = _nobody) -> Endpoint:
+    def recover(self, progress: Told = _nobody) -> Endpoint:
         """It cannot be started from here; perhaps it is back."""
         del progress
         self.check()
         return self.endpoint
 
-    def check(self, seconds: float = _TOKEN_SECONDS) -> None:
-        self._served = health.check(self.endpoint, seconds)
+    def check(self, seconds: float | None = None) -> None:
+        self._served = health.check(self.endpoint, seconds or _TOKEN_SECONDS)
 
     def stop(self) -> None:
         pass
@@ -209,17 +210,25 @@ class ManagedServer:
                     self.check()
             return self.endpoint
 
-    def restart(self, progress: Told = _nobody) -> Endpoint:
-        """Raises ModelError if the one that runs belongs to another photocraft and hangs."""
+    def recover(self, progress: Told = _nobody) -> Endpoint:
+        """A token, from the one that runs or from a new one.
+
+        Raises ModelError if the one that runs belongs to another photocraft and hangs.
+        """
         with self._lock:
-            if self.runs() and not self.owned:
-                self.check()  # another photocraft's: it can be asked again, not ended
-                return self.endpoint
+            if self.runs():
+                try:
+                    self.check()
+                except ModelError:
+                    if self.runs() and not self.owned:
+                        raise  # another photocraft's: it can be asked again, not ended
+                else:
+                    return self.endpoint
             self.stop()
             return self.start(progress)
 
-    def check(self, seconds: float = _TOKEN_SECONDS) -> None:
-        health.check(self.endpoint, seconds)
+    def check(self, seconds: float | None = None) -> None:
+        health.check(self.endpoint, seconds or _TOKEN_SECONDS)
 
     def failure(self) -> ModelError:
         """Why the server that ran is gone, from its log."""
