@@ -14,12 +14,12 @@ from typing import cast
 
 from photocraft_local.agent.planner.plan import RelationKind
 from photocraft_local.agent.planner.understand.phrases import Phrase, phrase_of, phrases
+from photocraft_local.agent.planner.understand.picks import numbers
 from photocraft_local.agent.planner.understand.sheet import Sheet
 from photocraft_local.timelang import AnchoredTime, When, find_anchored, parse_when
 from photocraft_local.timelang.anchored_time import SIZES
 
 _CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
-_COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 _THESE = re.compile(r"(?:the|those|these|den|die|les|los|las)\b", re.IGNORECASE)
 _PART = re.compile(r"morning|afternoon|evening|night", re.IGNORECASE)
@@ -27,7 +27,7 @@ _MEANWHILE = re.compile(
     r"(?:while|whilst|when|als|während|quand|pendant que|lorsque|cuando|mientras)$", re.IGNORECASE
 )
 _SIDES = ("before", "after", "around")
-_UNITS = ("day", "week", "weekend", "month", "year")
+UNITS = ("day", "week", "weekend", "month", "year")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _of_times(sheet: Sheet) -> Iterator[Head]:
 
 def _time_head(time: AnchoredTime) -> Head | None:
     bounds = time.start, time.end, time.anchor_start, time.anchor_end, time.stop
-    if time.unit in _UNITS and time.side == "at":
+    if time.unit in UNITS and time.side == "at":
         if abs(time.shift) > 1 and _THESE.match(time.text):
             side: RelationKind = "after" if time.shift > 0 else "before"
             within = SIZES[time.unit] * abs(time.shift)
@@ -211,7 +211,7 @@ def _table_head(sheet: Sheet, phrase: Phrase, match: re.Match[str]) -> Head:
         stop,
         stop,
         cast(RelationKind, kind),
-        shift=int(shift) * (int(count) if count.isdigit() else _COUNTS[count.lower()]),
+        shift=int(shift) * (int(count) if count.isdigit() else numbers()[count.lower()]),
         which=which,
         km=_kilometres(found) if "km" in found else float(km) if km else None,
         hours=_hours_in(match.group()) if kind == "day" else None,
