@@ -231,7 +231,7 @@ def test_when_only_the_answer_is_left_the_planner_gives_none() -> None:
     reply = Planner(NoPlaces()).complete(block("photos of a dog"), TOOLS[1:])
     assert reply.call is not None
     assert is_empty_answer(reply.call)
-    assert "turns ran out" in reply.call.arguments["text"]
+    assert "it takes more than" in reply.call.arguments["text"]
 
 
 def test_without_a_question_block_it_is_a_model_error() -> None:

@@ -337,7 +337,7 @@ def test_meanings_stand_beside_the_words(reader: Reader) -> None:
         ),
         (
             "same place as:\n    like: q1\nbefore:\n    like: q1\nask: when",
-            "when there are photos at the place of the picture q1, before the picture q1",
+            "when photos at the place of the picture q1, before the picture q1 were taken",
         ),
         (
             "ask: how many days\nwithin 2 hours after:\n    look: cake",

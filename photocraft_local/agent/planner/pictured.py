@@ -19,6 +19,7 @@ from photocraft_local.agent.planner.conditions import (
     TimeCondition,
 )
 from photocraft_local.agent.planner.execute.relating import SAME_PLACE_KM
+from photocraft_local.agent.planner.execute.wording import another
 from photocraft_local.agent.planner.plan import Ask, Plan, Relation, Wanted
 from photocraft_local.agent.planner.script.headers import in_units
 from photocraft_local.places.areas import Area
@@ -139,9 +140,11 @@ def _words(relation: Relation, picture: Picture) -> str:
         within = f"at most {in_units(relation.within)} " if relation.within else ""
         return f"{within}{relation.kind} {name}"
     if not relation.shift:
-        return f"in the {relation.kind} of {name}"
+        return f"{'on' if relation.kind == 'day' else 'in'} the {relation.kind} of {name}"
     side = "after" if relation.shift > 0 else "before"
-    return f"{abs(relation.shift)} {relation.kind}(s) {side} {name}"
+    count = abs(relation.shift)
+    moved = f"the {relation.kind}" if count == 1 else f"{count} {relation.kind}s"
+    return f"{moved} {side} {name}"
 
 
 def _apart(relation: Relation, picture: Picture) -> list[Condition] | None:
@@ -151,7 +154,7 @@ def _apart(relation: Relation, picture: Picture) -> list[Condition] | None:
     if picture.time is None or relation.apart == "trip":
         return None
     start, end = whole(relation.apart, picture.time)
-    words = f"in another {relation.apart} than {picture.id}"
+    words = f"{another(relation.apart)} than {picture.id}"
     return [replace(_during(words, start, end), negated=True)]
 
 

@@ -10,18 +10,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
 from photocraft_local.agent.pictures import Picture, with_facts_of
+from photocraft_local.agent.planner.draft import Unused
 from photocraft_local.agent.planner.execute import Move, Result, moves, nothing
+from photocraft_local.agent.planner.execute.wording import in_words
 from photocraft_local.agent.planner.mentions import Places
 from photocraft_local.agent.planner.pictured import with_facts
 from photocraft_local.agent.planner.plan import Plan
 from photocraft_local.agent.planner.script import Reader, from_text
 from photocraft_local.agent.planner.understand import understand
 from photocraft_local.errors import ModelError
+from photocraft_local.memory.text import shortened
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 from photocraft_local.timelang import USUAL, Habits
 
@@ -32,6 +35,7 @@ _HABITS = re.compile(
 _QUESTION = re.compile(r"^The question, as JSON text: (\".*\")$", re.MULTILINE)
 _PICTURES = re.compile(r"^The question's pictures, as JSON ids: (\[.*\])$", re.MULTILINE)
 _FACTS = re.compile(r"^What these pictures say of themselves, as JSON: (\{.*\})$", re.MULTILINE)
+_LONGEST_SAID = 200  # characters of a plan that could not be carried out to its end
 _PLAN = re.compile(r"^The person's plan, as JSON text: (\".*\")$", re.MULTILINE)
 
 
@@ -67,9 +71,10 @@ class Planner:
         be read, UsageError in the first turn."""
         given = asked(messages)
         plan = self.told(given)
-        move = _next_move(plan, list(_results(messages)))
+        results = list(_results(messages))
+        move = _next_move(plan, results)
         if move.call.name not in {tool["name"] for tool in tools}:
-            move = nothing(plan, "the turns ran out before the set was complete")
+            move = _cut(plan, len(results))
         return Reply(text=move.thought, call=move.call)
 
     def plan(self, given: Asked) -> Plan:
@@ -95,6 +100,14 @@ class Planner:
             pictures=given.ids,
             habits=given.habits,
         )
+
+
+def _cut(plan: Plan, num_steps: int) -> Move:
+    """The last turn is there and the set is not complete: nothing is known of it, and it is told
+    which words had no effect."""
+    reason = f"it takes more than {num_steps} steps; ask for fewer things at once"
+    all_of_it = shortened(in_words(plan.wanted), _LONGEST_SAID)
+    return nothing(replace(plan, blocked=(*plan.blocked, Unused(all_of_it, reason))), reason)
 
 
 def asked(messages: Sequence[Message]) -> Asked:

@@ -101,8 +101,8 @@ class Finder:
         try:
             found = yield from self.find(anchor, aside, Found(), self._prefix("anchor"))
         except NothingFound as reason:
-            known = in_words(anchor) or relation.words or relation.kind
-            raise UnknownAnchor(f"nothing is known of '{known}': {reason}") from reason
+            leaning = relation.words or relation.kind
+            raise UnknownAnchor(f"{reason}; '{leaning}' leans on it") from reason
         return {"set": found.name}
 
     def _either(self, parts: Sequence[Wanted], report: Report, base: Found, prefix: str) -> Finding:
@@ -126,7 +126,7 @@ class Finder:
             return kept[0][1]
         names = [found.name for _, found, _ in kept]
         union = yield from _combined("or", names, f"{prefix}either", "Join them.")
-        words = " or ".join(in_words(part) for part, _, _ in kept)
+        words = " or ".join(f"({in_words(part)})" for part, _, _ in kept)
         report.claims.append(claim(words, in_sets=names))
         return union
 

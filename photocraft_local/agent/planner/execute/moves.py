@@ -78,7 +78,7 @@ def _answered(plan: Plan, report: Report) -> Generator[Move, Result, tuple[Found
     both = yield from _combined("both", {"op": "or", "sets": [found.name, other.name]})
     report.claims = report.narrowed(found.name).claims
     report.add(aside.narrowed(other.name))
-    words = f"{in_words(plan.wanted)} or {in_words(plan.other)}"
+    words = f"({in_words(plan.wanted)}) or ({in_words(plan.other)})"
     report.claims.append(claim(words, in_sets=[found.name, other.name]))
     return both, dict(result.data.get("apart", {}))
 

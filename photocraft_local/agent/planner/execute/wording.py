@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
-from photocraft_local.agent.planner.plan import Pick, Relation, Wanted
+from photocraft_local.agent.planner.plan import Apart, Pick, Relation, Wanted
 
 _MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September"]
 _MONTHS += ["October", "November", "December"]
@@ -35,8 +35,13 @@ def related(relation: Relation) -> str:
     anchor = anchor or in_words(relation.anchor)
     anchor = f" ({anchor})" if anchor else ""
     negation = "not " if relation.negated else ""
-    apart = f", in another {relation.apart}" if relation.apart else ""
+    apart = f", {another(relation.apart)}" if relation.apart else ""
     return f"{negation}{relation.words or relation.kind}{anchor}{apart}"
+
+
+def another(unit: Apart) -> str:
+    """``in another year``, ``on another day``."""
+    return f"{'on' if unit in ('day', 'trip') else 'in'} another {unit}"
 
 
 def picked(pick: Pick) -> str:

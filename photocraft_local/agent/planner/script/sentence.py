@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from photocraft_local.agent.planner.conditions import Condition, TimeCondition
+from photocraft_local.agent.planner.execute.wording import another
 from photocraft_local.agent.planner.plan import Ask, Pick, Plan, Relation, Wanted
 from photocraft_local.agent.planner.script.headers import SIDES, in_units
 from photocraft_local.agent.planner.script.meanings import meaning_of
 
-_ASKED = {
-    "exists": "whether there are ",
-    "when": "when there are ",
-    "where": "where there are ",
-    "camera": "which camera took the ",
-    "span": "between which dates there are ",
-}
+_ASKED = {"exists": "whether there are ", "camera": "which camera took "}
+_TAKEN = {"when": "when", "where": "where", "span": "between which dates"}
+_OF_UNIT = {"time": "at what time", "day": "on which day"}
 _PICKED = {
     "north": "northernmost", "south": "southernmost", "east": "easternmost",
     "west": "westernmost", "best": "best fitting",
@@ -38,15 +35,19 @@ def _sentence(plan: Plan) -> str:
         if asked.kind == "distance":
             return f"how far apart are {photos} and {other}"
         return f"{_asked(asked)}{photos}, and {other}"
-    return f"{_asked(asked)}{photos}"
+    if asked.kind in _TAKEN:
+        unit = _OF_UNIT.get(asked.unit, f"in which {asked.unit}") if asked.unit else ""
+        pick = plan.wanted.pick
+        verb = "was" if pick and pick.count == 1 else "were"
+        return f"{unit or _TAKEN[asked.kind]} {photos} {verb} taken"
+    the = "the " if asked.kind == "camera" and not plan.wanted.pick else ""
+    return f"{_asked(asked)}{the}{photos}"
 
 
 def _asked(ask: Ask) -> str:
     if ask.kind == "count":
         unit = ask.unit or "photos"
         return "how many " if unit == "photos" else f"how many {unit} have "
-    if ask.kind in ("when", "where") and ask.unit:
-        return f"in which {ask.unit} there are "
     return _ASKED.get(ask.kind, "how far apart are the " if ask.kind == "distance" else "")
 
 
@@ -104,7 +105,7 @@ def _relation(relation: Relation) -> str:
         anchor = f"the {relation.which} of {anchor}"
     text = f"{_stand(relation)} {anchor}"
     if relation.apart:
-        text += f", in another {relation.apart}"
+        text += f", {another(relation.apart)}"
     return f"not {text}" if relation.negated else text
 
 

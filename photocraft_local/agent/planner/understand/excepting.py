@@ -44,7 +44,8 @@ def turn_denied(sheet: Sheet) -> None:
         at = sheet.draft.claim_before(piece.start, phrase_of("joints", "not_before"))
         if at < piece.start:
             _block_more(sheet, piece.end)
-            condition = replace(condition, negated=True)
+            said = sheet.draft.text[at : piece.end].strip()
+            condition = replace(condition, negated=True, words=said)
             sheet.pieces[index] = replace(piece, start=at, condition=condition)
 
 

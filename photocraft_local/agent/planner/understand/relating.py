@@ -17,13 +17,13 @@ from photocraft_local.agent.planner.mentions import Piece
 from photocraft_local.agent.planner.plan import Apart, Pick, Relation, RelationKind, Wanted, Which
 from photocraft_local.agent.planner.understand.clauses import simple
 from photocraft_local.agent.planner.understand.excepting import take_excepted, without
-from photocraft_local.agent.planner.understand.heads import Head
+from photocraft_local.agent.planner.understand.heads import UNITS, Head
 from photocraft_local.agent.planner.understand.picks import take_pick
 from photocraft_local.agent.planner.understand.pictures import take_here_before, take_pictures
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _NOTHING_SAID = "what it leans on is not said"
-_SHIFTING = ("day", "week", "weekend", "month", "year")
+_RIGHT = re.compile(r"(?:right|just|directly|immediately|straight)\b", re.IGNORECASE)
 
 
 def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
@@ -54,6 +54,7 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     relations += wanted.relations
     relations += _of_itself(sheet, wanted, relations, own)
     pick = _beside(pick, relations)
+    relations = [_next_to(relation, pick) for relation in relations]
     wanted = replace(wanted, relations=tuple(relations), like=like, pick=pick or wanted.pick)
     if choices:
         either = tuple(Wanted(relations=(relation,)) for relation in choices[-1])
@@ -69,7 +70,7 @@ def _of_itself(
     """ "in Tokyo on the first day": the first day of the rest."""
     relations = []
     for match in said:
-        unit = next(name for name in _SHIFTING if match[name])
+        unit = next(name for name in UNITS if match[name])
         anchor = Wanted(conditions=wanted.conditions, relations=tuple(others))
         if anchor.is_empty:
             sheet.block(match.start(), match.end(), _NOTHING_SAID)
@@ -86,6 +87,14 @@ def _beside(pick: Pick | None, relations: Sequence[Relation]) -> Pick | None:
     if pick and pick.by == "best" and kinds & {"before", "after"}:
         return replace(pick, by="first" if "after" in kinds else "last")
     return pick
+
+
+def _next_to(relation: Relation, pick: Pick | None) -> Relation:
+    """ "the photo right before": the nearest one in time, however long before."""
+    beside = {"before": "last", "after": "first"}.get(relation.kind)
+    if pick and pick.by == beside and pick.count == 1 and _RIGHT.match(relation.words):
+        return replace(relation, within=None)
+    return relation
 
 
 def _next(heads: list[Head], start: int, end: int) -> Head | None:
@@ -142,7 +151,7 @@ def _which(head: Head, anchor: Wanted) -> Which:
     if head.which:
         return cast(Which, head.which)
     lasts = not (anchor.looks or anchor.relations or anchor.like or anchor.pick)
-    if head.kind in _SHIFTING and head.shift and lasts:
+    if head.kind in UNITS and head.shift and lasts:
         return "last" if head.shift > 0 else "first"
     return "each"
 
