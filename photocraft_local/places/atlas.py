@@ -16,7 +16,6 @@ import numpy.typing as npt
 from photocraft_local.errors import PlaceNotFound
 from photocraft_local.places import personal
 from photocraft_local.places.areas import Area, PlaceMention
-from photocraft_local.places.distance import haversine_km
 from photocraft_local.places.keys import fold
 from photocraft_local.places.misspelt import find_misspelt
 from photocraft_local.places.named import NamedPlace
@@ -62,15 +61,6 @@ class Atlas:
 
     def names(self, latitudes: npt.ArrayLike, longitudes: npt.ArrayLike) -> list[PlaceName | None]:
         return self._open().names(latitudes, longitudes)
-
-    def named_at(self, latitude: float, longitude: float) -> tuple[str, ...]:
-        """The person's own names for a position, the smallest place first."""
-        held = [
-            place
-            for place in self.named
-            if haversine_km(place.latitude, place.longitude, latitude, longitude) <= place.radius_km
-        ]
-        return tuple(place.name for place in sorted(held, key=lambda place: place.radius_km))
 
     # names → areas
 

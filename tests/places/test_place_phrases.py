@@ -126,8 +126,6 @@ def test_own_names_do_not_open_the_gazetteer() -> None:
 
     place = named_place("Home", 38.7, -9.1)
     assert Atlas(closed, lambda: (place,)).find("zu Hause") == [place.area()]
-    assert Atlas(closed, lambda: (place,)).named_at(38.701, -9.1) == ("Home",)
-    assert Atlas(closed, lambda: (place,)).named_at(38.8, -9.1) == ()
 
 
 @pytest.mark.parametrize(
