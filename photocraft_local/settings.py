@@ -66,7 +66,11 @@ class Settings:
         "'labels' (the embedded default), 'null', or the path of an ONNX dual-encoder folder",
         default="labels",
     )
-    backbone: str = _option("who drives the agent loop: 'planner'", default="planner")
+    backbone: str = _option(
+        "who drives the agent loop: 'planner' (rules), 'vllm' (a Qwen-VL model), or 'auto': vllm"
+        " where weights or backbone_url are set",
+        default="auto",
+    )
     weights: Path | None = _option(
         "folder of the Qwen-VL backbone's weights (weights.md says which and how)", default=None
     )

@@ -18,7 +18,7 @@ from photocraft_local.agent.interrupts import Answered, CallRejected, FinalAnswe
 from photocraft_local.agent.opening import Tools, config_of, opened, replayed
 from photocraft_local.agent.pictures import Picture
 from photocraft_local.agent.prompts import render
-from photocraft_local.errors import AgentError, MalformedCall, PhotocraftError
+from photocraft_local.errors import AgentError, MalformedCall, PhotocraftError, ServerLost
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Answer, Step
@@ -107,7 +107,9 @@ class Agent:
             self.memory.finish(episode.memory, done.answer)
             return done.answer
         except PhotocraftError as error:
-            record.status, record.error = "failed", error.message
+            # Without its server an episode is cut, not over.
+            record.status = "interrupted" if isinstance(error, ServerLost) else "failed"
+            record.error = error.message
             raise
         except KeyboardInterrupt:
             record.status = "interrupted"

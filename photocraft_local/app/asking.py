@@ -11,10 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from photocraft_local.app.backbones import chosen
 from photocraft_local.app.pictures import check_unchanged, pictures_of
 from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan, Candidates
 from photocraft_local.app.texts import plain
-from photocraft_local.errors import SettingsError, UsageError
+from photocraft_local.errors import UsageError
 from photocraft_local.records import Photo, Step
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
     from photocraft_local.memory.memory import Memory
     from photocraft_local.records import Answer
+    from photocraft_local.serving.chat_model import ChatModel
     from photocraft_local.tools.context import ToolContext
 
-BACKBONES = ("planner",)
 MORE = "more of this"  # what a picture without a question asks
 _SHOWN = 3  # photos of a set on the way
 
@@ -51,6 +52,7 @@ class Listeners:
     on_plan: Callable[[AskedPlan], None] = _nothing
     on_candidates: Callable[[Candidates], None] = _nothing
     on_step: Callable[[Step], None] = _nothing
+    on_stage: Callable[[str], None] = _nothing  # of the model's server, while it starts
 
 
 @dataclass(slots=True)
@@ -76,11 +78,8 @@ def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> 
     from photocraft_local.memory.memory import Memory
 
     parts.library()  # what is not there is said before what was not understood
-    model = _backbone(parts)
     given = _given(parts, question, today)
-    shown = _shown(model, given)
-    _check_looks(parts, model, given)
-    listeners.on_plan(shown)
+    model, shown = _opened(parts, given, listeners)
     run = _Run(parts, listeners)
     memory = Memory.open(parts.settings)
     agent = _agent(parts, model, memory, today, given.pictures, run)
@@ -89,8 +88,8 @@ def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> 
 
 
 def plan(parts: Parts, question: Question, today: date) -> AskedPlan:
-    """``PhotoSearch.plan``."""
-    return _shown(_backbone(parts), _given(parts, question, today))
+    """``PhotoSearch.plan``: what the rules understand, whoever drives the loop."""
+    return _shown(_planner(parts), _given(parts, question, today))
 
 
 def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
@@ -102,11 +101,8 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
 
     record = trajectory.load(trace)
     check_unchanged(record.pictures)
-    model = _backbone(parts)
     given = Asked(record.question, record.today, record.pictures, record.plan, habits_of(record))
-    shown = _shown(model, given)
-    _check_looks(parts, model, given)
-    listeners.on_plan(shown)
+    model, shown = _opened(parts, given, listeners)
     memory = Memory.open(parts.settings)
     run = _Run(parts, listeners)
     agent = _agent(parts, model, memory, record.today, record.pictures, run)
@@ -129,6 +125,26 @@ def _given(parts: Parts, question: Question, today: date) -> Asked:
     return Asked(text, today, pictures, plan, parts.habits)
 
 
+def _opened(parts: Parts, given: Asked, listeners: Listeners) -> tuple[ChatModel, AskedPlan]:
+    """The backbone, ready, and what the person was told of the question.
+
+    A model makes its own way: of the planner's reading it gets, and the person sees, only a plan
+    that the person gave.
+    """
+    if chosen(parts.settings) == "planner":
+        planner = _planner(parts)
+        shown = _shown(planner, given)
+        _check_looks(parts, planner, given)
+        listeners.on_plan(shown)
+        return planner, shown
+    shown = AskedPlan(given.question, given.question, "", given.pictures)
+    if given.plan:
+        shown = _shown(_planner(parts), given)
+    model = parts.served().model(listeners.on_stage)
+    listeners.on_plan(shown)
+    return model, shown
+
+
 def _shown(model: Planner, given: Asked) -> AskedPlan:
     """A plan without a question is asked in its own words."""
     from photocraft_local.agent.planner.script import in_words, to_text
@@ -147,7 +163,7 @@ def _check_looks(parts: Parts, model: Planner, given: Asked) -> None:
 
 def _agent(
     parts: Parts,
-    model: Planner,
+    model: ChatModel,
     memory: Memory,
     today: date,
     pictures: Sequence[Picture],
@@ -197,14 +213,10 @@ def library_card(parts: Parts) -> str:
     return "\n".join(lines)
 
 
-def _backbone(parts: Parts) -> Planner:
-    if parts.settings.backbone not in BACKBONES:
-        raise SettingsError(
-            f"there is no backbone {parts.settings.backbone!r}",
-            hint=f"known: {', '.join(BACKBONES)}",
-        )
+def _planner(parts: Parts) -> Planner:
     from photocraft_local.agent.planner import Planner
 
+    chosen(parts.settings)  # a backbone that is not there is said even where none is needed
     return Planner(parts.atlas())
 
 

@@ -13,6 +13,7 @@ from photocraft_local.errors import LibraryNotFound, NoVectors
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
+    from photocraft_local.app.backbones import ServedBackbone
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.embeddings.space import VectorSpace
     from photocraft_local.library.library import Library
@@ -38,6 +39,7 @@ class Parts:
         self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None
         self._searcher: tuple[Catalog, Searcher] | None = None
+        self._served: ServedBackbone | None = None
 
     @property
     def habits(self) -> Habits:
@@ -157,12 +159,20 @@ class Parts:
             self._searcher = (catalog, Searcher(catalog, index, self.encoder()))
         return self._searcher[1]
 
+    def served(self) -> ServedBackbone:
+        """The model's server and what speaks to it. Starts nothing yet."""
+        if self._served is None:
+            from photocraft_local.app.backbones import ServedBackbone
+
+            self._served = ServedBackbone(self.settings)
+        return self._served
+
     def close(self) -> None:
-        for part in (self._gazetteer, self._library):
+        for part in (self._gazetteer, self._library, self._served):
             if part is not None:
                 part.close()
         self._library = self._gazetteer = self._catalog = self._searcher = None
-        self._atlas = None
+        self._atlas = self._served = None
 
     def _forget_memories(self, uid: str) -> None:
         from photocraft_local.memory.store import MemoryStore

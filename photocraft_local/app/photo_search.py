@@ -121,16 +121,18 @@ class PhotoSearch:
         on_plan: Callable[[AskedPlan], None] | None = None,
         on_candidates: Callable[[Candidates], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
+        on_stage: Callable[[str], None] | None = None,
     ) -> AskAnswer:
         """Answer a question with an exact set of photos, possibly empty, and the evidence.
 
         ``pictures`` are files that the question speaks of ("where was this"); alone they ask
         for more like them. ``plan`` is the text of a plan (``plan().text``, corrected), which
         then says what is wanted. Listeners hear, in this order, what was understood, each set on
-        the way as soon as it is there, and each step as it ends.
+        the way as soon as it is there, and each step as it ends; ``on_stage`` first of all hears
+        how the model's server starts, where one is needed.
         Raises AgentError, UsageError, PhotoError, and what ``search`` raises.
         """
-        listeners = _listeners(on_plan, on_candidates, on_step)
+        listeners = _listeners(on_plan, on_candidates, on_step, on_stage)
         return ask(self._parts, Question(question, pictures, plan), listeners, self.today)
 
     def plan(
@@ -147,11 +149,12 @@ class PhotoSearch:
         on_plan: Callable[[AskedPlan], None] | None = None,
         on_candidates: Callable[[Candidates], None] | None = None,
         on_step: Callable[[Step], None] | None = None,
+        on_stage: Callable[[str], None] | None = None,
     ) -> AskAnswer:
         """Go on with a question that was cut: a trace file, the id of an episode, or the last
         one that has no answer. Raises UsageError if there is none, AgentError if the trace is
         broken, or the library or a picture has changed since, and what ``ask`` raises."""
-        listeners = _listeners(on_plan, on_candidates, on_step)
+        listeners = _listeners(on_plan, on_candidates, on_step, on_stage)
         return resume(self._parts, self._trace(trace), listeners)
 
     def _trace(self, named: str | Path | None) -> Path:
@@ -212,6 +215,12 @@ def _listeners(
     on_plan: Callable[[AskedPlan], None] | None,
     on_candidates: Callable[[Candidates], None] | None,
     on_step: Callable[[Step], None] | None,
+    on_stage: Callable[[str], None] | None,
 ) -> Listeners:
-    given = {"on_plan": on_plan, "on_candidates": on_candidates, "on_step": on_step}
+    given = {
+        "on_plan": on_plan,
+        "on_candidates": on_candidates,
+        "on_step": on_step,
+        "on_stage": on_stage,
+    }
     return Listeners(**{name: listener for name, listener in given.items() if listener})  # type: ignore[arg-type]

@@ -126,6 +126,21 @@ def add_encoder_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_backbone_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--backbone",
+        metavar="NAME",
+        help="who works on the question: 'planner', 'vllm', or 'auto' (default): vllm where a"
+        " model is set",
+    )
+    parser.add_argument("--weights", metavar="FOLDER", help="the Qwen-VL model's folder")
+    parser.add_argument(
+        "--backbone-url",
+        metavar="URL",
+        help="a model server of your own: http://127.0.0.1:PORT or unix:/PATH",
+    )
+
+
 def settings_overrides(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Keyword arguments for ``Settings.load`` from the options that were given."""
     return {name: getattr(arguments, name, None) for name in ("library", *names)}

@@ -11,11 +11,18 @@ from photocraft_local.cli import exit_codes
 from photocraft_local.cli.answers import answer_json, show_answer, show_plan
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.editing import edited, read_text
-from photocraft_local.cli.parser import add_encoder_option, settings_overrides
+from photocraft_local.cli.parser import (
+    add_backbone_options,
+    add_encoder_option,
+    settings_overrides,
+)
 from photocraft_local.cli.rendering import count_text, photo_line
 from photocraft_local.cli.sheets import check_target, write_sheet
 from photocraft_local.errors import UsageError
 from photocraft_local.settings import Settings
+
+# Settings that ``add_output_options`` has options for.
+ANSWERING = ("encoder", "backbone", "weights", "backbone_url")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +62,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--sheet", type=Path, metavar="FILE.png", help="write a contact sheet of the answer"
     )
     add_encoder_option(parser)
+    add_backbone_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -62,7 +70,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_target(args.sheet)
     question = " ".join(args.question)
     plan = "" if args.plan is None else _plan_in(args.plan)
-    with PhotoSearch(Settings.load(**settings_overrides(args, "encoder"))) as photos:
+    with PhotoSearch(Settings.load(**settings_overrides(args, *ANSWERING))) as photos:
         if args.show_plan:
             shown = photos.plan(question, pictures=args.image, plan=plan)
             show_plan(shown, console, as_json=args.json)
@@ -120,6 +128,7 @@ def listeners(console: Console, *, as_json: bool) -> dict[str, Any]:
     return {
         "on_plan": lambda plan: console.note(f"looking for: {plan.words}"),
         "on_candidates": early.candidates,
+        "on_stage": lambda stage: console.note(f"model server: {stage}"),
     }
 
 

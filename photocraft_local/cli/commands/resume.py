@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from photocraft_local.app import PhotoSearch
-from photocraft_local.cli.commands.ask import add_output_options, finish, listeners
+from photocraft_local.cli.commands.ask import ANSWERING, add_output_options, finish, listeners
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.parser import settings_overrides
 from photocraft_local.settings import Settings
@@ -22,6 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    with PhotoSearch(Settings.load(**settings_overrides(args, "encoder"))) as photos:
+    with PhotoSearch(Settings.load(**settings_overrides(args, *ANSWERING))) as photos:
         answer = photos.resume(args.trace, **listeners(console, as_json=args.json))
     return finish(answer, args, console)

@@ -19,6 +19,7 @@ from photocraft_local.serving.pictures import PictureStore, Prepared
 from photocraft_local.serving.tool_calls import Form, tools_text, write_call
 
 _UNREADABLE = "[this picture cannot be read]"
+_GONE = "[this picture was shown earlier; view it again if it is needed]"
 
 
 @dataclass(slots=True)
@@ -34,10 +35,19 @@ class Conversation:
 
 
 def conversation(
-    messages: Sequence[Message], tools: Sequence[ToolSchema], form: Form, store: PictureStore
+    messages: Sequence[Message],
+    tools: Sequence[ToolSchema],
+    form: Form,
+    store: PictureStore,
+    *,
+    most: int = 0,
 ) -> Conversation:
-    """``messages`` as memory/context.py lays them out, ready for the server."""
+    """``messages`` as memory/context.py lays them out, ready for the server.
+
+    ``most`` pictures may stand in them (0: any number); see ``num_gone``.
+    """
     made = Conversation()
+    sources = _Sources(store, num_gone(sum(map(_num_pictures, messages)), most))
     told = tools_text(tools, form) if tools else ""
     for message in messages:
         role, content = message["role"], message.get("content") or ""
@@ -48,13 +58,37 @@ def conversation(
         elif role == "tool":
             role, content = "user", f"<tool_response>\n{_safe(content)}\n</tool_response>"
         if not isinstance(content, str):
-            content = list(_parts(content, store, made.pictures))
+            content = list(_parts(content, sources, made.pictures))
         elif role != "system":
             content = _safe(content)
         made.messages.append({"role": role, "content": content})
     if told:
         made.messages.insert(0, {"role": "system", "content": told})
     return made
+
+
+def num_gone(num_pictures: int, most: int) -> int:
+    """How many of the oldest pictures are left out. Half of ``most`` at a time: each removal
+    makes all that follows it new to a prefix cache."""
+    if not most or num_pictures <= most:
+        return 0
+    step = max(1, most // 2)
+    return -(-(num_pictures - most) // step) * step
+
+
+@dataclass(slots=True)
+class _Sources:
+    """The store, and how many of the next pictures are left out."""
+
+    store: PictureStore
+    num_gone: int
+
+
+def _num_pictures(message: Message) -> int:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return 0
+    return sum(part["type"] == "image_url" for part in content)
 
 
 def _said(message: Message, form: Form) -> str:
@@ -69,14 +103,18 @@ def _said(message: Message, form: Form) -> str:
 
 
 def _parts(
-    parts: Sequence[dict[str, Any]], store: PictureStore, pictures: dict[str, Prepared]
+    parts: Sequence[dict[str, Any]], sources: _Sources, pictures: dict[str, Prepared]
 ) -> Iterator[dict[str, Any]]:
     for part in parts:
         if part["type"] != "image_url":
             yield {"type": "text", "text": _safe(part["text"])}
             continue
+        if sources.num_gone:
+            sources.num_gone -= 1
+            yield {"type": "text", "text": _GONE}
+            continue
         try:
-            picture = store.prepared(part["image_url"]["url"])
+            picture = sources.store.prepared(part["image_url"]["url"])
         except PhotoError:  # its file went away since the tool showed it; the turn stays
             yield {"type": "text", "text": _UNREADABLE}
             continue

@@ -25,7 +25,8 @@ class VllmModel:
     """A ``ChatModel``. Many may share one ``chat`` and one ``pictures``, one an episode.
 
     ``form`` JSON constrains each reply to a valid call; NATIVE leaves the model its own way to
-    write one. With ``counter`` and ``window`` (tokens) the prompt is checked before it is sent.
+    write one. With ``counter`` and ``window`` (tokens) the prompt is checked before it is sent;
+    with ``max_pictures`` the oldest beyond the server's limit go, many at once.
     """
 
     def __init__(
@@ -41,11 +42,12 @@ class VllmModel:
         seed: int | None = None,
         counter: PromptCounter | None = None,
         window: int = 0,
+        max_pictures: int = 0,
     ) -> None:
         self._chat, self._pictures, self._name = chat, pictures, name
         self._form, self._limits = form, limits or Limits()
         self._max_tokens, self._temperature, self._seed = max_tokens, temperature, seed
-        self._counter, self._window = counter, window
+        self._counter, self._window, self._max_pictures = counter, window, max_pictures
         self._told: Sequence[ToolSchema] = ()
 
     @property
@@ -73,7 +75,9 @@ class VllmModel:
         with it the cached prefix, as it was."""
         if len(tools) > len(self._told):
             self._told = tools
-        return conversation(messages, self._told, self._form, self._pictures)
+        return conversation(
+            messages, self._told, self._form, self._pictures, most=self._max_pictures
+        )
 
     def request(self, talk: Conversation, tools: Sequence[ToolSchema]) -> ChatRequest:
         """One request with all pictures inside. Raises PromptTooLong."""
