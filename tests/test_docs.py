@@ -28,8 +28,9 @@ from photocraft_local.app import (
 )
 from photocraft_local.app.findings import Finding
 from photocraft_local.app.model_server import Serving
+from photocraft_local.app.weights import Fault, Verification, rows
 from photocraft_local.cli import answers
-from photocraft_local.cli.commands import doctor, index, search, serve_model, status
+from photocraft_local.cli.commands import doctor, index, search, serve_model, status, weights
 from photocraft_local.cli.parser import COMMANDS, build_parser
 from photocraft_local.cli.rendering import details_json, skipped_json
 from photocraft_local.errors import PhotocraftError
@@ -169,6 +170,9 @@ def forms() -> Iterator[Json]:
     yield index._json(IndexSummary(*[0] * 9, seconds=0.0))
     yield status._json(LibraryStatus(Path(), *[0] * 9, encoder="null", num_pending=0))
     yield doctor._json(Finding("", "ok", ""))
+    yield weights._row_json(rows()[0])
+    fault = Fault("config.json", "missing", "")
+    yield weights._verification_json(Verification(Path(), 0, 0, True, (fault,)))
     yield serve_model._json(Serving("", "", 1, 1, ""))
 
 

@@ -391,12 +391,37 @@ def test_a_lock_that_is_none_is_refused(
         bundling.check_lock(lock, "gpu")
 
 
+def test_a_torn_wheel_is_named(bundling: ModuleType, tmp_path: Path) -> None:
+    torn = tmp_path / "numpy-2.0-py3-none-any.whl"
+    torn.write_bytes(b"PK\3\4 and no more")
+    with pytest.raises(bundling.BundleError, match=r"numpy-2\.0-py3-none-any\.whl is no wheel"):
+        bundling.metadata(torn)
+
+
+@pytest.mark.parametrize("lacking", [True, False])
+def test_wheels_that_are_not_the_locked_ones_are_named(
+    bundling: ModuleType, tmp_path: Path, lacking: bool
+) -> None:
+    (tmp_path / "wheels").mkdir()
+    own = wheel(tmp_path / "wheels", "photocraft-local", "1.0")
+    lock = tmp_path / "lock.txt"
+    lock.write_text(f"made-part==1.0 --hash=sha256:{'0' * 64}\n")
+    if not lacking:
+        wheel(tmp_path / "wheels", "made-part", "1.1")
+    said = "wheels/ lacks made-part" if lacking else "holds made-part==1.1, which is not locked"
+    with pytest.raises(bundling.BundleError, match=re.escape(said)):
+        bundling.write_requirements(tmp_path, lock, own)
+
+
 # --- the whole way ---
 
 
 @pytest.fixture(scope="module")
 def real_bundle(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("real") / "bundle"
+    (out / "wheels").mkdir(parents=True)  # as a run leaves it that was cut
+    (out / "UNFINISHED").write_text(f"cpu {HERE}\n")
+    (out / "wheels" / "photocraft_local-0.0.1-py3-none-any.whl").write_bytes(b"PK")
     done = script(root / "scripts/bundle", out, "--extra", "cpu", "--python", HERE)
     if re.search(UNREACHED, done.err):
         pytest.skip("NO PACKAGE REGISTRY REACHED: no bundle can be made")
