@@ -78,7 +78,7 @@ def test_the_same_place_in_another_year() -> None:
     found = resolved(related("place", km=2.0, apart="year")).wanted
     place, time = found.conditions
     assert isinstance(place, PlaceCondition)
-    assert place.words == "at the place of q1 (Lisbon, Portugal)"
+    assert place.words == "within 2 km of q1 (Lisbon, Portugal)"
     assert place.where == 'near("38.71390,-9.13940", 2)'
     near = {"place": {"latitude": 38.72, "longitude": -9.14, "address": ""}}
     far = {"place": {"latitude": 38.80, "longitude": -9.14, "address": ""}}
@@ -190,3 +190,9 @@ def test_a_trace_of_the_first_format_is_still_read(tmp_path: Path) -> None:
 def test_a_picture_that_is_none_is_refused(broken: dict[str, object]) -> None:
     with pytest.raises((KeyError, ValueError)):
         picture_of(broken)
+
+
+def test_a_picture_that_tells_no_place_is_known_by_its_look_and_that_is_said() -> None:
+    told = with_facts(Plan(Wanted(like=("q1",)), Ask("where")), {"q1": Picture("q1", b"")})
+    assert told.wanted == Wanted(like=("q1",))
+    assert told.notes == ("q1 tells no place of its own; photos that look like it stand for it",)

@@ -147,8 +147,8 @@ def _grouped(
 def _joint(draft: Draft, left: _Found[T], right: _Found[T]) -> str:
     """ "or", "and", "," if nothing else stands between two mentions, else nothing."""
     between = draft.text[left.end : right.start]
-    if between.isspace():
-        return ","  # "2021 2022"
+    if between.isspace():  # "2021 2022"; but "in summer in December" must be both
+        return "" if " " in draft.text[right.start : right.end] else ","
     for name, pattern in (("or", words.OR), ("and", words.AND), (",", words.COMMA)):
         if pattern.fullmatch(between) or (between and pattern.fullmatch(between.strip() + " ")):
             return name

@@ -38,24 +38,29 @@ def with_facts(plan: Plan, pictures: Pictures) -> Plan:
     if not pictures:
         return plan
     notes: dict[str, None] = {}
-    wanted = _asked_of_itself(plan.wanted, plan.ask, pictures)
+    wanted = _asked_of_itself(plan.wanted, plan.ask, pictures, notes)
     wanted = _wanted(wanted, pictures, notes)
-    other = None if plan.other is None else _wanted(plan.other, pictures, notes)
+    other = plan.other and _asked_of_itself(plan.other, plan.ask, pictures, notes)
+    other = other and _wanted(other, pictures, notes)
     return replace(plan, wanted=wanted, other=other, notes=(*plan.notes, *notes))
 
 
-def _asked_of_itself(wanted: Wanted, ask: Ask, pictures: Pictures) -> Wanted:
+def _asked_of_itself(
+    wanted: Wanted, ask: Ask, pictures: Pictures, notes: dict[str, None]
+) -> Wanted:
     """ "where was this", "when was this taken": its own place or moment, not a look."""
     alone = wanted.like[:1] == wanted.like and wanted == Wanted(like=wanted.like)
     picture = pictures.get(wanted.like[0]) if wanted.like and alone else None
     if picture is None:
         return wanted
-    if ask.kind == "where" and picture.latitude is not None:
+    if ask.kind in ("where", "distance") and picture.latitude is not None:
         return Wanted(conditions=(_at(picture, SAME_PLACE_KM, f"where {picture.id} was taken"),))
     if ask.kind in ("when", "span") and picture.time:
         moment = picture.time.replace(second=0, microsecond=0)
         words = f"at {moment:%Y-%m-%d %H:%M}, when {picture.id} was taken"
         return Wanted(conditions=(_during(words, moment, moment + _MINUTE),))
+    if ask.kind in ("where", "distance", "when", "span"):
+        notes[_tells_none(picture, ask.kind in ("where", "distance"))] = None
     return wanted
 
 
@@ -111,10 +116,13 @@ def _related(
         words = f"within an hour of {picture.id}"
         near = _during(words, picture.time - _EVENT, picture.time + _EVENT)
         return replace(relation, anchor=Wanted(conditions=(near,)))
-    fact = "place" if relation.kind == "place" else "time"
-    note = f"{picture.id} tells no {fact} of its own; photos that look like it stand for it"
-    notes[note] = None
+    notes[_tells_none(picture, relation.kind == "place")] = None
     return relation
+
+
+def _tells_none(picture: Picture, is_place: bool) -> str:
+    fact = "place" if is_place else "time"
+    return f"{picture.id} tells no {fact} of its own; photos that look like it stand for it"
 
 
 def _condition(relation: Relation, picture: Picture) -> list[Condition] | None:
@@ -135,7 +143,7 @@ def _words(relation: Relation, picture: Picture) -> str:
     """Own words: those of the question ("here before") stand for several conditions."""
     name = picture.id
     if relation.kind == "place":
-        return f"at the place of {name}"
+        return f"within {relation.km:g} km of {name}" if relation.km else f"at the place of {name}"
     if relation.kind in ("before", "after", "around"):
         within = f"at most {in_units(relation.within)} " if relation.within else ""
         return f"{within}{relation.kind} {name}"

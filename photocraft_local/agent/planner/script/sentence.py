@@ -77,7 +77,8 @@ def _clauses(wanted: Wanted) -> Iterator[str]:
     if wanted.either:
         yield f"either {' or '.join(map(_inner, wanted.either))}"
     for part in wanted.but_not:
-        yield f"but not {_inner(part)}"
+        only_pictures = part.like and part == Wanted(like=part.like)
+        yield f"but not {'like ' if only_pictures else ''}{_inner(part)}"
 
 
 def _condition(condition: Condition) -> str:

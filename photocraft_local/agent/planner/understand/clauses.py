@@ -175,6 +175,7 @@ def _has_words(sheet: Sheet, start: int, end: int) -> bool:
     segments = sheet.draft.segments(start, end)
     pieces = any(True for _ in sheet.within(start, end))
     pieces = pieces or any(start <= first < end for first, _, _ in sheet.picks)
+    pieces = pieces or any(start <= at < end for at in sheet.likes)
     return pieces or any(phrase(sheet.draft.text[left:right]) for left, right in segments)
 
 

@@ -14,6 +14,7 @@ from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _SEVERAL = "only one order at a time is followed"
 _NO_UNIT = "of what that is the first or last, is not understood"
+_ONE_EACH = "one for each is not followed; ask for one at a time"
 _NO_PLACE = "from which place, is not said"
 
 
@@ -28,6 +29,9 @@ def mark_picks(sheet: Sheet) -> None:
             said = sheet.draft.claim(match.start(), match.end()).strip()
             pick = Pick(cast(PickBy, phrase.cells[0]), _count(match), said)
             sheet.picks.append((match.start(), match.end(), pick))
+    if sheet.picks:
+        for match in list(sheet.draft.matches(phrase_of("joints", "one_each"))):
+            sheet.block(match.start(), match.end(), _ONE_EACH)
 
 
 def take_pick(sheet: Sheet, start: int, end: int) -> Pick | None:

@@ -38,7 +38,7 @@ from photocraft_local.agent.planner.understand.languages import check_language
 from photocraft_local.agent.planner.understand.namesakes import namesakes
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.picks import mark_picks
-from photocraft_local.agent.planner.understand.pictures import mark_pictures
+from photocraft_local.agent.planner.understand.pictures import leaning, mark_pictures
 from photocraft_local.agent.planner.understand.relating import described
 from photocraft_local.agent.planner.understand.sheet import Sheet
 from photocraft_local.agent.planner.understand.spelling import spelt
@@ -64,7 +64,7 @@ def understand(
     """
     typed = plain(question)
     check_form(typed)
-    text, notes = spelt(typed)
+    text, notes = spelt(leaning(typed) if pictures else typed)
     sheet = Sheet(Draft(text), today, tuple(pictures), habits, notes=notes)
     draft = sheet.draft
     everything = bool(words.ALL.match(text))

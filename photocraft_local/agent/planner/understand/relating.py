@@ -19,7 +19,11 @@ from photocraft_local.agent.planner.understand.clauses import simple
 from photocraft_local.agent.planner.understand.excepting import take_excepted, without
 from photocraft_local.agent.planner.understand.heads import UNITS, Head
 from photocraft_local.agent.planner.understand.picks import take_pick
-from photocraft_local.agent.planner.understand.pictures import take_here_before, take_pictures
+from photocraft_local.agent.planner.understand.pictures import (
+    take_here_before,
+    take_pictures,
+    take_unlike,
+)
 from photocraft_local.agent.planner.understand.sheet import Sheet
 
 _NOTHING_SAID = "what it leans on is not said"
@@ -45,6 +49,7 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     left_out = [described(sheet, heads, *bounds) for bounds in take_excepted(sheet, start, end)]
     relations += take_here_before(sheet, start, end)
     like = take_pictures(sheet, start, end)
+    left_out += take_unlike(sheet, start, end)
     own = [unit for unit in sheet.units if start <= unit.start() < end]
     sheet.units = [unit for unit in sheet.units if unit not in own]
     pick = take_pick(sheet, start, end)

@@ -30,6 +30,7 @@ class Sheet:
     units: list[re.Match[str]] = field(default_factory=list)  # "on the first day", of the rest
     excepts: list[tuple[int, int]] = field(default_factory=list)  # stretches that are left out
     likes: list[int] = field(default_factory=list)  # where the text speaks of the pictures
+    unlikes: list[int] = field(default_factory=list)  # the same, of what is left out
     places_again: list[tuple[int, str]] = field(default_factory=list)  # "here before": where, words
     notes: list[str] = field(default_factory=list)
 
