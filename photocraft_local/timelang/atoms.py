@@ -21,11 +21,11 @@ from photocraft_local.timelang import (
     recurring,
     relative,
     steps,
+    years,
 )
-from photocraft_local.timelang.dates import period
 from photocraft_local.timelang.spans import Hours, Interval, merged_hours, span_of_day
 from photocraft_local.timelang.when import When
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
 
 Rule = Callable[[Words, int], Atom | None]
 
@@ -39,7 +39,7 @@ _RULES: tuple[Rule, ...] = (
     recurring.season,
     decades.decade,
     decades.century_of,
-    dates.year,
+    years.year,
     relative.around_day,
     relative.near_part,
     relative.near_day,

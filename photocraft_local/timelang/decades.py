@@ -11,8 +11,8 @@ from datetime import datetime
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.calendar import FIRST_YEAR
-from photocraft_local.timelang.dates import century, period
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
+from photocraft_local.timelang.years import century
 
 
 def decade(words: Words, at: int) -> Atom | None:

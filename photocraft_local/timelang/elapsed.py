@@ -9,11 +9,10 @@ from dataclasses import replace
 
 from photocraft_local.timelang import calendar, feasts, recurring
 from photocraft_local.timelang.calendar import DAY
-from photocraft_local.timelang.dates import period
 from photocraft_local.timelang.relative import feast_days, moved_back, whole
 from photocraft_local.timelang.spans import BEGIN, END
 from photocraft_local.timelang.when import When
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
 
 _FEW = 6
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import holidays
-from photocraft_local.timelang.dates import year_behind, year_number
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.years import year_behind, year_number
 
 _BEHIND = (
     "lead", "join", "cue", "clause", "photo", "not", "and", "or", "part", "part?", "before",

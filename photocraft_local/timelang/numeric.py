@@ -11,11 +11,11 @@ from datetime import timedelta
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar
 from photocraft_local.timelang.calendar import FIRST_YEAR, LAST_YEAR
-from photocraft_local.timelang.dates import century, period
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.wording import day_in_words
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
+from photocraft_local.timelang.years import century
 
 
 def numeric(words: Words, at: int) -> Atom | None:

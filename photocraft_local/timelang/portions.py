@@ -10,12 +10,11 @@ import re
 from datetime import date, datetime, time
 
 from photocraft_local.errors import TimeWordsError
-from photocraft_local.timelang import calendar, dates, relative
+from photocraft_local.timelang import calendar, dates, relative, years
 from photocraft_local.timelang.calendar import DAY
-from photocraft_local.timelang.dates import period
 from photocraft_local.timelang.spans import Interval, MonthDay
 from photocraft_local.timelang.when import When
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
 
 _LAST = -1
 
@@ -43,7 +42,7 @@ def _whole(words: Words, at: int) -> Atom | None:
     starts = [at, words.skip("join", at)]
     starts += [words.skip("join", starts[1]), words.skip("lead", starts[1])]
     for start in dict.fromkeys(starts):
-        found = dates.month(words, start) or dates.year(words, start)
+        found = dates.month(words, start) or years.year(words, start)
         found = found or relative.last(words, start) or relative.this(words, start)
         found = found or relative.chinese(words, start)
         if found and found.kind in ("period", "month"):
@@ -193,7 +192,7 @@ def _week(words: Words, at: int) -> Atom | None:
     token = words.token(found[0]) if found else None
     if found is None or token is None or token.shape not in ("number", "ordinal"):
         return None
-    behind = dates.year_behind(words, words.skip("join", found[0] + 1))
+    behind = years.year_behind(words, words.skip("join", found[0] + 1))
     if behind is None:
         return None
     return period(behind[0], _iso_week(behind[1], int(re.findall(r"\d+", token.text)[0])))
@@ -205,7 +204,7 @@ def _numbered(words: Words, at: int) -> Atom | None:
     token = words.token(unit[0]) if unit else None
     if unit is None or token is None or token.shape != "number" or unit[1] not in ("day", "month"):
         return None
-    behind = dates.year_number(words, words.skip("join", unit[0] + 1))
+    behind = years.year_number(words, words.skip("join", unit[0] + 1))
     if behind is None or words.skip("join", unit[0] + 1) == unit[0] + 1:
         return None
     whole = calendar.year(behind[1])
@@ -229,7 +228,7 @@ def _iso_week(year: int, number: int) -> Interval:
 
 def _chinese(words: Words, at: int) -> Atom | None:
     """ "2021年5月的第一周", "2019年下半年", "2020年第三季度", "2021年第23周": the whole first."""
-    whole = dates.month(words, at) or dates.year(words, at)
+    whole = dates.month(words, at) or years.year(words, at)
     if whole is None or words.text.isascii():
         return None
     start = words.skip("join", whole.end)

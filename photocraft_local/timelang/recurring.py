@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from photocraft_local.timelang import calendar
-from photocraft_local.timelang.dates import century, period, year_number
 from photocraft_local.timelang.spans import NIGHT
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.wording import MONTHS
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
+from photocraft_local.timelang.years import century, year_number
 
 PARTS = {
     "morning": ((5 * 60, 12 * 60),),

@@ -11,7 +11,8 @@ from photocraft_local.timelang import calendar, dates, ranges
 from photocraft_local.timelang.atoms import atom
 from photocraft_local.timelang.clocks import hour_of
 from photocraft_local.timelang.when import When
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
+from photocraft_local.timelang.years import year_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def _end_of_range(words: Words, at: int) -> Atom | None:
             return found
     if now := words.match("now", at):
         today = words.today
-        return dates.period(now[0], (today, today + calendar.DAY))
+        return period(now[0], (today, today + calendar.DAY))
     return None
 
 
@@ -90,8 +91,8 @@ def _is_span(words: Words, at: int) -> bool:
     """Whether "/" stands between the ends of a time: "2021-05-03/2021-05-09", "2019/2020"."""
     if words.shape(at - 1) == words.shape(at + 1) == "iso":
         return True
-    years = dates.year_number(words, at - 1), dates.year_number(words, at + 1)
-    return years[0] is not None and years[1] is not None and years[1][1] == years[0][1] + 1
+    left, right = year_number(words, at - 1), year_number(words, at + 1)
+    return left is not None and right is not None and right[1] == left[1] + 1
 
 
 def _pair_of_times(words: Words, at: int, joints: tuple[str, ...]) -> Phrase | None:

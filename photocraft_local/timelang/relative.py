@@ -12,10 +12,10 @@ from typing import Literal
 
 from photocraft_local.timelang import calendar, dates, feasts, holidays, numeric, recurring
 from photocraft_local.timelang.calendar import DAY
-from photocraft_local.timelang.dates import month_number, period
+from photocraft_local.timelang.dates import month_number
 from photocraft_local.timelang.spans import Interval
 from photocraft_local.timelang.when import When
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
 
 _Which = Literal["last", "this", "next"]
 _MINUTE = timedelta(minutes=1)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from photocraft_local.timelang import calendar, dates, feasts, holidays, numeric, recurring
-from photocraft_local.timelang.dates import period
+from photocraft_local.timelang import calendar, dates, feasts, holidays, numeric, recurring, years
 from photocraft_local.timelang.when import When
-from photocraft_local.timelang.words import Atom, Words
+from photocraft_local.timelang.words import Atom, Words, period
 
 _NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LONGEST = 32  # days of what a step can count from
@@ -48,7 +47,7 @@ def _target(words: Words, at: int) -> Atom | None:
         or dates.day(words, at)
         or numeric.numeric(words, at)
         or dates.month(words, at)
-        or dates.year(words, at)
+        or years.year(words, at)
     )
     return found if found and found.kind in ("period", "days", "holiday") else None
 

@@ -37,6 +37,10 @@ class Atom:
     name: str = ""
 
 
+def period(end: int, interval: Interval, *notes: str) -> Atom:
+    return Atom(end, When(intervals=(interval,), notes=notes), "period")
+
+
 class Words:
     """Tokens of one text; positions are token numbers."""
 
