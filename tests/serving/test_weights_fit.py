@@ -12,6 +12,7 @@ import pytest
 
 from photocraft_local.app.weights import WeightsRow, rows
 from photocraft_local.serving.vllm.checkpoint import Checkpoint
+from photocraft_local.serving.vllm.families import FAMILIES, row_of
 from photocraft_local.serving.vllm.memory import GIB, Device, best_fit
 
 PLACED = [row for row in rows() if row.role == "backbone"]
@@ -69,3 +70,18 @@ def test_a_gpu_of_the_stated_memory_holds_the_stated_window(
     assert fit.window >= 32_768
     less = row.bytes  # what holds the weights and nothing else is not enough
     assert best_fit(placed, Device("cuda", 1, less, less, (8, 0))) is None
+
+
+def test_every_row_that_a_server_can_name_stands_on_the_page(
+    shapes: dict[str, dict[str, object]],
+) -> None:
+    for family, facts in FAMILIES.items():
+        for size, name in facts.published.items():
+            shape = shapes[f"Qwen/{name}"]
+            assert (shape["family"], shape["hidden"], shape["layers"]) == (family, *size)
+    named = {row_of(row.family, *_size(shapes[row.id]), row.id.split("/")[1]) for row in PLACED}
+    assert {f"Qwen/{name}" for name in named} == {row.id for row in PLACED}
+
+
+def _size(shape: dict[str, object]) -> tuple[int, int]:
+    return int(str(shape["hidden"])), int(str(shape["layers"]))

@@ -35,7 +35,7 @@ def read_tensors(path: Path, row: str) -> list[Tensor]:
     Raises ModelError if it is missing, truncated, longer than stated, or no safetensors file;
     ``row`` is what the hint calls its source.
     """
-    again = f"copy {path.name} again; weights.md, {row}, has its length and SHA-256"
+    again = f"copy {path.name} again, weights.md, {row}; photocraft weights verify checks them all"
     try:
         with path.open("rb") as file:
             head = file.read(8)
