@@ -214,6 +214,24 @@ def test_a_server_that_hangs_is_started_anew(
     assert gone(first, 0)
 
 
+@pytest.mark.parametrize("behaviour", ["engine", "engine stubborn"])
+def test_without_its_keeper_a_server_is_ended_and_started_anew(
+    server: ManagedServer, monkeypatch: pytest.MonkeyPatch, behaviour: str
+) -> None:
+    monkeypatch.setattr("photocraft_local.serving.vllm.record.GRACE", 1.0)
+    monkeypatch.setenv("FAKE_VLLM", behaviour)
+    server.ensure()
+    first = server.process
+    record = ServerRecord.read(server.place.record)
+    assert record
+    os.kill(record.keeper.pid, signal.SIGKILL)
+    assert processes.wait_until(lambda: not server.runs(), 5)
+    server.ensure()
+    assert gone(first, 0)
+    assert server.owned
+    server.check()
+
+
 def test_many_that_lost_it_at_once_start_one_server(server: ManagedServer) -> None:
     server.ensure()
     first = server.process

@@ -60,6 +60,7 @@ def server_environment(
         "VLLM_CONFIG_ROOT": "vllm-config",
         "TORCHINDUCTOR_CACHE_DIR": "inductor",
         "TRITON_CACHE_DIR": "triton",
+        "CUDA_CACHE_PATH": "cuda",
         "FLASHINFER_WORKSPACE_BASE": "flashinfer",
         "XDG_CACHE_HOME": "other",
         "XDG_CONFIG_HOME": "config",

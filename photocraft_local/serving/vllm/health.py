@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import MissingExtraError, ModelError
@@ -28,19 +29,17 @@ class Served:
 
 def open_client(endpoint: Endpoint, seconds: float) -> httpx.Client:
     """Raises MissingExtraError."""
-    try:
-        import httpx
-    except ModuleNotFoundError as exc:
-        raise MissingExtraError("httpx", "gpu", "a served backbone") from exc
+    module = _httpx()
     uds = str(endpoint.socket) if endpoint.socket else None
-    return httpx.Client(
+    client: httpx.Client = module.Client(
         base_url=endpoint.url,
-        transport=httpx.HTTPTransport(uds=uds, retries=0, trust_env=False),
-        timeout=httpx.Timeout(seconds, connect=_CONNECT_SECONDS),
+        transport=module.HTTPTransport(uds=uds, retries=0, trust_env=False),
+        timeout=module.Timeout(seconds, connect=_CONNECT_SECONDS),
         headers=endpoint.headers(),
         trust_env=False,
         follow_redirects=False,
     )
+    return client
 
 
 def check(endpoint: Endpoint, seconds: float) -> Served:
@@ -57,15 +56,22 @@ def check(endpoint: Endpoint, seconds: float) -> Served:
 
 def listens(endpoint: Endpoint) -> bool:
     """Its own health page answers; the model may still be busy with its first token."""
-    import httpx
-
     if obstacle(endpoint):
         return False
+    module = _httpx()
     try:
         with open_client(endpoint, _CONNECT_SECONDS) as client:
             return client.get("/health").status_code == 200
-    except httpx.HTTPError:
+    except module.HTTPError:
         return False
+
+
+def _httpx() -> ModuleType:
+    try:
+        import httpx
+    except ModuleNotFoundError as exc:
+        raise MissingExtraError("httpx", "gpu", "a served backbone") from exc
+    return httpx
 
 
 def obstacle(endpoint: Endpoint) -> str:
@@ -93,16 +99,15 @@ def _tiny(model: str) -> dict[str, Any]:
 
 
 def _ask(client: httpx.Client, endpoint: Endpoint, method: str, path: str, body: Any = None) -> Any:
-    import httpx
-
+    module = _httpx()
     try:
         reply = client.request(method, path, json=body)
-    except httpx.TimeoutException as exc:
+    except module.TimeoutException as exc:
         raise ModelError(
             f"the model server at {endpoint} does not answer in time",
             hint="it may be busy or hang; try again, or start it anew",
         ) from exc
-    except httpx.HTTPError as exc:
+    except module.HTTPError as exc:
         raise _absent(endpoint, str(exc)) from exc
     if reply.status_code != 200:
         raise _strange(endpoint, f"code {reply.status_code} for {path}")

@@ -52,9 +52,10 @@ class ServerRecord:
             return None
 
     def is_served(self) -> bool:
-        """The server runs, and so does the one that it runs for."""
-        ours = self._is_ours(processes.words_of(self.server.pid))
-        return self._of_this_run() and self.owner.runs() and self.server.runs() and ours
+        """The server runs, and so do its keeper and the one that it runs for."""
+        if not self._of_this_run() or not self._is_ours(processes.words_of(self.server.pid)):
+            return False
+        return self.owner.runs() and self.keeper.runs() and self.server.runs()
 
     def end(self) -> None:
         """What an owner left behind that is gone: keeper, server with its group, socket."""
