@@ -208,7 +208,7 @@ def test_a_server_that_hangs_is_started_anew(
     os.kill(first.pid, signal.SIGSTOP)
     with pytest.raises(ModelError, match="in time"):
         server.check(0.5)
-    monkeypatch.setattr("photocraft_local.serving.vllm.server._TOKEN_SECONDS", 0.5)
+    monkeypatch.setattr("photocraft_local.serving.vllm.server.TOKEN_SECONDS", 0.5)
     server.recover()
     server.check()
     assert gone(first, 0)

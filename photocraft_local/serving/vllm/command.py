@@ -15,12 +15,12 @@ from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm.checkpoint import Checkpoint
 from photocraft_local.serving.vllm.devices import Chosen
 from photocraft_local.serving.vllm.families import smaller_rows
+from photocraft_local.serving.vllm.limits import Limits, limits_of
 from photocraft_local.serving.vllm.memory import GIB, Device, Fit, best_fit, least_fit
 from photocraft_local.serving.vllm.program import TESTED, Program
 
 MODEL_NAME = "photocraft"
 _AT_ONCE = {"cuda": 64, "cpu": 8}
-_LARGEST_PICTURE = 4096  # tokens
 _CPU_BLOCK = 32  # tokens; the CPU build takes multiples of 32
 _CPU_EPISODES = 4  # full windows that the cache on the CPU holds, memory allowing
 
@@ -36,17 +36,6 @@ class Flag:
     @property
     def words(self) -> list[str]:
         return [self.name, self.value] if self.value else [self.name]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one request may hold: tokens in all, pictures, pixels and tokens of a picture."""
-
-    window: int
-    pictures: int
-    min_pixels: int
-    max_pixels: int
-    picture_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +77,6 @@ def derive_command(
         *_reply_flags(),
     )
     return ServeCommand(program, checkpoint, chosen, fit, flags, limits, endpoint)
-
-
-def limits_of(checkpoint: Checkpoint, fit: Fit) -> Limits:
-    """A picture takes at most a sixteenth of the window, but 1,024 tokens if it has them."""
-    area = checkpoint.family.factor**2
-    own = max(1, checkpoint.max_pixels // area)
-    tokens = min(own, fit.batched, _LARGEST_PICTURE, max(fit.window // 16, 1024))
-    least = min(checkpoint.min_pixels, tokens * area)
-    pictures = min(128, max(24, fit.window // 256))
-    return Limits(fit.window, pictures, least, tokens * area, tokens)
-
-
-def limits_of_stranger(checkpoint: Checkpoint | None, window: int) -> Limits:
-    """Of a server that was not started here: its window as it states it, the rest with care."""
-    window = window or 8192
-    area = checkpoint.family.factor**2 if checkpoint else 28**2
-    tokens = max(256, min(1024, window // 16))
-    least = min(checkpoint.min_pixels if checkpoint else 4 * area, tokens * area)
-    return Limits(window, 24, least, tokens * area, tokens)
 
 
 def too_little_memory(checkpoint: Checkpoint, chosen: Chosen) -> ModelError:

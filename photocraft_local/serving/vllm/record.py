@@ -12,7 +12,7 @@ from typing import Any
 
 from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm import processes
-from photocraft_local.serving.vllm.command import Limits
+from photocraft_local.serving.vllm.limits import Limits
 from photocraft_local.serving.vllm.place import listens
 from photocraft_local.serving.vllm.processes import Process
 

@@ -6,69 +6,29 @@ Knows processes and addresses, not what is asked of the model.
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.endpoint import Endpoint
-from photocraft_local.serving.vllm import health, keeper
-from photocraft_local.serving.vllm.checkpoint import Checkpoint
-from photocraft_local.serving.vllm.command import Limits, ServeCommand, limits_of_stranger
-from photocraft_local.serving.vllm.deriving import derive, environment_of, local_endpoint, place_of
+from photocraft_local.serving.vllm import health
+from photocraft_local.serving.vllm.command import ServeCommand
+from photocraft_local.serving.vllm.deriving import derive, local_endpoint, place_of
+from photocraft_local.serving.vllm.launch import start_keeper
+from photocraft_local.serving.vllm.limits import Limits
+from photocraft_local.serving.vllm.outside import OutsideServer
 from photocraft_local.serving.vllm.place import ServerPlace, remove_stale_socket
 from photocraft_local.serving.vllm.processes import Process
-from photocraft_local.serving.vllm.record import GRACE, ServerRecord, end_orphans, facts
+from photocraft_local.serving.vllm.record import GRACE, ServerRecord, end_orphans
+from photocraft_local.serving.vllm.seam import TOKEN_SECONDS, ModelServer, Told, nobody
 from photocraft_local.serving.vllm.startup import LogFollower, failure
 from photocraft_local.settings import Settings
 
-Told = Callable[[str], None]
 _BEAT = 0.2  # seconds between two looks at a start
 _FIRST_TOKEN_SECONDS = 180.0  # the first one may have to wait for kernels that are compiled
-_TOKEN_SECONDS = 60.0
-
-
-def _nobody(_: str) -> None:
-    pass
-
-
-class ModelServer(Protocol):
-    """What a client of a model needs of its server."""
-
-    @property
-    def endpoint(self) -> Endpoint: ...
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def limits(self) -> Limits: ...
-
-    @property
-    def media(self) -> Path | None:
-        """A folder from which the server reads pictures by ``file://``; None: send them whole."""
-        ...
-
-    def ensure(self, progress: Told = _nobody) -> Endpoint:
-        """It runs and has answered once; starts it if need be. Safe from many threads."""
-        ...
-
-    def recover(self, progress: Told = _nobody) -> Endpoint:
-        """After a request failed or hung: it works again when this returns. Safe from many
-        threads; those that come while it is started again wait for it."""
-        ...
-
-    def check(self, seconds: float | None = None) -> None:
-        """Raises ModelError unless the model gives a token."""
-        ...
-
-    def stop(self) -> None: ...
 
 
 def make_server(settings: Settings) -> ModelServer:
@@ -76,50 +36,6 @@ def make_server(settings: Settings) -> ModelServer:
     if endpoint := local_endpoint(settings):
         return OutsideServer(settings, endpoint)
     return ManagedServer(settings)
-
-
-class OutsideServer:
-    """A server that the person runs: asked, never started and never ended."""
-
-    media: Path | None = None
-
-    def __init__(self, settings: Settings, endpoint: Endpoint) -> None:
-        self._settings = settings
-        self.endpoint = endpoint
-        self._served: health.Served | None = None
-
-    @property
-    def model(self) -> str:
-        return self._known().model
-
-    @property
-    def limits(self) -> Limits:
-        weights = self._settings.weights
-        checkpoint = Checkpoint.read(weights) if weights else None
-        return limits_of_stranger(checkpoint, self._known().window)
-
-    def ensure(self, progress: Told = _nobody) -> Endpoint:
-        del progress
-        self._known()
-        return self.endpoint
-
-    def recover(self, progress: Told = _nobody) -> Endpoint:
-        """It cannot be started from here; perhaps it is back."""
-        del progress
-        self.check()
-        return self.endpoint
-
-    def check(self, seconds: float | None = None) -> None:
-        self._served = health.check(self.endpoint, seconds or _TOKEN_SECONDS)
-
-    def stop(self) -> None:
-        pass
-
-    def _known(self) -> health.Served:
-        if self._served is None:
-            self.check()
-        assert self._served is not None
-        return self._served
 
 
 class ManagedServer:
@@ -170,7 +86,7 @@ class ManagedServer:
         """Started here, so that it ends with this process."""
         return self._keeper is not None
 
-    def ensure(self, progress: Told = _nobody) -> Endpoint:
+    def ensure(self, progress: Told = nobody) -> Endpoint:
         with self._lock:
             if not self.runs():
                 self.start(progress)
@@ -182,7 +98,7 @@ class ManagedServer:
             return False
         return self._record is not None and self._record.is_served()
 
-    def start(self, progress: Told = _nobody) -> Endpoint:
+    def start(self, progress: Told = nobody) -> Endpoint:
         """Uses the one that runs, or starts one, and waits until it has given a token.
 
         ``progress`` is told each stage. Raises the errors of ``derive``, and ModelError with the
@@ -210,7 +126,7 @@ class ManagedServer:
                     self.check()
             return self.endpoint
 
-    def recover(self, progress: Told = _nobody) -> Endpoint:
+    def recover(self, progress: Told = nobody) -> Endpoint:
         """A token, from the one that runs or from a new one.
 
         Raises ModelError if the one that runs belongs to another photocraft and hangs.
@@ -228,7 +144,7 @@ class ManagedServer:
             return self.start(progress)
 
     def check(self, seconds: float | None = None) -> None:
-        health.check(self.endpoint, seconds or _TOKEN_SECONDS)
+        health.check(self.endpoint, seconds or TOKEN_SECONDS)
 
     def failure(self) -> ModelError:
         """Why the server that ran is gone, from its log."""
@@ -263,7 +179,7 @@ class ManagedServer:
         if path := command.endpoint.socket:
             remove_stale_socket(path)
         place.rotate_logs()
-        self._keeper = _start_keeper(command, place)
+        self._keeper = start_keeper(command, place, GRACE)
         try:
             self._await(place, progress)
         except BaseException:
@@ -296,37 +212,6 @@ class ManagedServer:
                 hint=f"a slow disk needs a longer server_start_seconds; log: {place.log}",
             )
         self._record = self._record or ServerRecord.read(place.record)
-
-
-def _start_keeper(command: ServeCommand, place: ServerPlace) -> subprocess.Popen[bytes]:
-    job = {
-        "argv": command.argv,
-        "env": environment_of(command, place),
-        "folder": str(place.folder),
-        "log": str(place.log),
-        "record": str(place.record),
-        "socket": str(command.endpoint.socket or ""),
-        "grace": GRACE,
-        "facts": facts(
-            Process.of(os.getpid()), command.checkpoint.folder, command.endpoint, command.limits
-        ),
-    }
-    try:
-        started = subprocess.Popen(  # noqa: S603  # our own program, under this Python
-            [sys.executable, "-I", keeper.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C reaches the owner, which then ends it in good order
-        )
-    except OSError as exc:
-        raise ModelError(
-            f"no process can be started: {exc.strerror}", hint="end other programs and try again"
-        ) from exc
-    assert started.stdin is not None
-    started.stdin.write(json.dumps(job).encode() + b"\n")
-    started.stdin.flush()
-    return started
 
 
 __all__ = ["ManagedServer", "ModelServer", "OutsideServer", "make_server"]
