@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from photocraft_local.places.areas import city_reach_km
 from photocraft_local.places.distance import haversine_km, unit_vectors
-from photocraft_local.places.sources import RawCity
+from photocraft_local.places.raw import RawCity
 
 ROW_DEGREES = 0.1  # cities are sorted by rows of latitude this high, then by longitude
 Columns = dict[str, npt.NDArray[Any]]

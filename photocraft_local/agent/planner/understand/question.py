@@ -66,8 +66,27 @@ def understand(
     check_form(typed)
     text, notes = spelt(leaning(typed) if pictures else typed)
     sheet = Sheet(Draft(text), today, tuple(pictures), habits, notes=notes)
+    heads, ask = _recognised(sheet, places)
+    wanted, other = _sets(sheet, heads, ask)
+    plan = Plan(
+        wanted=wanted,
+        other=other,
+        ask=_fitting(ask, wanted),
+        everything=bool(words.ALL.match(text)),
+        namesakes=namesakes(wanted, places),
+        notes=tuple(sheet.notes),
+        unused=tuple(sheet.draft.unused),
+        blocked=tuple(sheet.draft.blocked),
+    )
+    check_language(plan, text)
+    if _is_empty(plan) or not words.LETTER.search(text):
+        raise QuestionNotUnderstood("no word of the question could be used", hint=EXAMPLES)
+    return plan
+
+
+def _recognised(sheet: Sheet, places: Places) -> tuple[list[Head], Ask]:
+    """Each recogniser claims its words, the surest first: a later one sees only what is left."""
     draft = sheet.draft
-    everything = bool(words.ALL.match(text))
     claim_story(sheet)
     draft.claim_all(phrase_of("fillers", "polite"))
     heads = find_heads(sheet)
@@ -82,21 +101,7 @@ def understand(
     heads += find_named_heads(sheet)
     claim_unusable(sheet, places)
     sheet.pieces += [Piece(0, 0, camera) for camera in claim_lone_camera(draft)]
-    wanted, other = _sets(sheet, heads, ask)
-    plan = Plan(
-        wanted=wanted,
-        other=other,
-        ask=_fitting(ask, wanted),
-        everything=everything,
-        namesakes=namesakes(wanted, places),
-        notes=tuple(sheet.notes),
-        unused=tuple(draft.unused),
-        blocked=tuple(draft.blocked),
-    )
-    check_language(plan, text)
-    if _is_empty(plan) or not words.LETTER.search(text):
-        raise QuestionNotUnderstood("no word of the question could be used", hint=EXAMPLES)
-    return plan
+    return heads, ask
 
 
 def _claim_only(sheet: Sheet) -> None:
