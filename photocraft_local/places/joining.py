@@ -42,8 +42,14 @@ def _within(one: PlaceMention, whole: PlaceMention) -> tuple[Area, ...]:
 def joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
     """Neighbours that are choices of one condition become one phrase."""
     last: PlacePhrase | None = None
-    for phrase in phrases:
+    for index, phrase in enumerate(phrases):
         joint = _joint(text, last, phrase) if last else ""
+        following = phrases[index + 1] if index + 1 < len(phrases) else None
+        listed = following is not None and bool(_joint(text, phrase, following))
+        if last and joint == "," and not listed and _is_elsewhere(last, phrase):
+            yield _nowhere(text, last, phrase)
+            last = None
+            continue
         if last is None or not joint or last.problem or phrase.problem:
             if last:
                 yield last
@@ -69,6 +75,27 @@ def joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
         )
     if last:
         yield last
+
+
+def _is_elsewhere(town: PlacePhrase, land: PlacePhrase) -> bool:
+    """ "Lisbon, Italy": a town and, behind a comma, a land that it is not in."""
+    if len(town.spots) != 1 or len(land.spots) != 1 or town.negated or land.negated:
+        return False
+    inner, outer = town.spots[0], land.spots[0]
+    return (
+        inner.relation == outer.relation == "in"
+        and inner.area.kind == "city"
+        and outer.area.kind in ("region", "country")
+        and not lies_in(inner.area, outer.area)
+        and land.text == outer.name  # no "in" of its own
+    )
+
+
+def _nowhere(text: str, town: PlacePhrase, land: PlacePhrase) -> PlacePhrase:
+    said = text[town.start : land.end]
+    problem = f"no {town.spots[0].name} in {land.spots[0].area.name} is known"
+    hint = "join the two by 'and' if both are meant"
+    return PlacePhrase(town.start, land.end, said, (), problem=problem, hint=hint)
 
 
 def _joint(text: str, left: PlacePhrase, right: PlacePhrase) -> str:

@@ -136,6 +136,9 @@ def _spoken(words: Words, at: int) -> _Clock | None:
     if found := words.match("clockbefore", at):  # minutes to add to the hour that follows
         if hour := _hour(words, found[0]):
             return _spoken_clock(hour[0], hour[1] * 60 + int(found[1]))
+        number = words.count(found[0])
+        if number and words.match("clockcue", at - 1):
+            hour_of(str(number[1]))  # "at half past 27"
         return None
     if (number := words.count(at)) and (joint := words.match("past", number[0])):
         hour = _hour(words, joint[0])

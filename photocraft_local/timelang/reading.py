@@ -15,7 +15,6 @@ from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang.anchored import find_anchored
 from photocraft_local.timelang.anchored_time import AnchoredTime
 from photocraft_local.timelang.calendar import DAY, latest, months_from
-from photocraft_local.timelang.dates import year_number
 from photocraft_local.timelang.feasts import name_at
 from photocraft_local.timelang.grammar import is_cued, phrase
 from photocraft_local.timelang.habits import USUAL, Habits
@@ -24,6 +23,7 @@ from photocraft_local.timelang.relations import Phrase
 from photocraft_local.timelang.spans import BEGIN, END
 from photocraft_local.timelang.when import TimeMention, When
 from photocraft_local.timelang.words import Words
+from photocraft_local.timelang.years import year_number
 
 _EXAMPLES = "write a date like 2021-06-14, or words like 'June 2021', 'last summer', 'since 2019'"
 _MAX_LEADS = 2
@@ -203,7 +203,7 @@ def _is_cued_before(words: Words, at: int) -> bool:
     """ "photos from March"; "2021 except June": what is taken out of a time is a time."""
     if words.key(at) in _FROM and words.match("photo", at - 1):
         return True
-    if words.fits("weather", at - 1, at):  # "on a windy afternoon"
+    if words.fits("weather", at - 1, at) and not words.match("lead", at):  # "on a windy afternoon"
         return any(words.fits("cue", max(0, first), at - 1) for first in (at - 2, at - 3))
     return any(words.fits("not", max(0, before), at) for before in (at - 1, at - 2, at - 3))
 
