@@ -191,7 +191,7 @@ def test_counts(question: str, look: str, places: Gazetteer) -> None:
         ("photos of my daughter in Porto", "of my daughter"),
         ("photos similar to this", "photos similar to this"),
         ("the second photo in Porto", "the second"),
-        ("the first and the last photo in Porto", "the last"),
+        ("the first photo in Porto and the last photo in Siena", "the last"),
         ("how far apart are the castles", "how far apart are the castles"),
     ],
 )

@@ -86,7 +86,7 @@ _HAND = rf"(?:{_WITH}|from)"
 _HAD = r"(?:use[ds]?|have|had|bring|brought|carr(?:y|ied)|did|was|were)"
 _NAME = rf"(?:(?:{_PLAIN}){_MODEL})"
 _ALONE = re.compile(
-    rf"\W*(?:(?:and|but|also|only|just) )*(?P<no>{_DENIED}\b ?)?(?:{_HAD} )?"
+    rf"\W*(?:(?:and|but|also|only|just|{PHOTO}) )*(?P<no>{_DENIED}\b ?)?(?:{_HAD} )?"
     rf"(?P<said>(?P<hand>{_HAND} )?(?:(?P<phone>{_OURS}{_PHONE})|{_OURS}?(?:old |new )?"
     rf"(?P<names>{_NAME}(?:{_JOINT}{_OURS}?{_NAME})*){_ITSELF}))"
     rf"(?: (?:take|took|shoot|shot|make|made|used?|{PHOTO}))?\W*",

@@ -22,6 +22,7 @@ from photocraft_local.timelang.anchored_time import SIZES
 _CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 _THESE = re.compile(r"(?:the|those|these|den|die|les|los|las)\b", re.IGNORECASE)
+_ORDER = re.compile(r"\b(?:first|last)\b", re.IGNORECASE)
 _PART = re.compile(r"morning|afternoon|evening|night", re.IGNORECASE)
 _MEANWHILE = re.compile(
     r"(?:while|whilst|when|als|während|quand|pendant que|lorsque|cuando|mientras)$", re.IGNORECASE
@@ -86,8 +87,9 @@ def _with_subject(sheet: Sheet, head: Head) -> Head:
         if match and sheet.draft.is_free(match.start(), match.end()):
             sheet.draft.claim(match.start(), match.end())
             return head if head.which else replace(head, which=which)
-    claim_subject(sheet, head.anchor_start, head.anchor_end)
-    return head
+    subject = claim_subject(sheet, head.anchor_start, head.anchor_end)
+    order = _ORDER.search(subject)
+    return replace(head, which=order.group().lower()) if order and not head.which else head
 
 
 def _part_of_day(sheet: Sheet, head: Head) -> Head:
@@ -231,9 +233,10 @@ def _kilometres(found: dict[str, str]) -> float:
     )
 
 
-def claim_subject(sheet: Sheet, start: int, end: int) -> None:
-    """ "we saw | a cow": who and what they did is not looked for; an unknown verb is named."""
-    draft = sheet.draft
+def claim_subject(sheet: Sheet, start: int, end: int) -> str:
+    """ "we saw | a cow": who and what they did is not looked for; an unknown verb is named.
+    Returns the words that are claimed."""
+    draft, at = sheet.draft, start
     match = phrase_of("fillers", "subject").match(draft.text, start, end)
     if match and draft.is_free(match.start(), match.end()):
         draft.claim(match.start(), match.end())
@@ -241,3 +244,4 @@ def claim_subject(sheet: Sheet, start: int, end: int) -> None:
         verb = phrase_of("fillers", "deed").match(draft.text, start, end)
         if verb and draft.is_free(verb.start(), verb.end()):
             sheet.set_aside(verb.start(), verb.end(), "taken as a photo of what was so treated")
+    return draft.text[at:start]

@@ -34,11 +34,14 @@ def mark_picks(sheet: Sheet) -> None:
             sheet.block(match.start(), match.end(), _ONE_EACH)
 
 
-def take_pick(sheet: Sheet, start: int, end: int) -> Pick | None:
-    """The order of ``text[start:end]``; a second one in the same stretch is blocked."""
+def take_picks(sheet: Sheet, start: int, end: int) -> tuple[Pick, ...]:
+    """The order of ``text[start:end]``, or both of "the first and the last"; a second one that
+    stands elsewhere in the stretch is blocked."""
     found = sorted((mark for mark in sheet.picks if start <= mark[0] < end), key=lambda m: m[0])
     sheet.picks = [mark for mark in sheet.picks if mark not in found]
+    ends: tuple[Pick, ...] = ()
     chosen: Pick | None = None
+    upto = start
     for first, last, pick in found:
         if pick.by in ("nearest", "farthest"):
             pick = replace(pick, place=_spot_behind(sheet, last, end))
@@ -49,9 +52,18 @@ def take_pick(sheet: Sheet, start: int, end: int) -> Pick | None:
             chosen = pick
         elif "best" in (chosen.by, pick.by):
             chosen = _merged(chosen, pick)
+        elif {chosen.by, pick.by} == {"first", "last"} and _joined(sheet, upto, first):
+            ends = (chosen, pick)
         elif chosen.by != pick.by:
             sheet.block(first, last, _SEVERAL)
-    return chosen
+        upto = last
+    return ends or ((chosen,) if chosen else ())
+
+
+def _joined(sheet: Sheet, start: int, end: int) -> bool:
+    """Whether nothing but "and" and a word for photos stands there."""
+    between = sheet.draft.text[start:end]
+    return phrase_of("joints", "and_pick").fullmatch(between) is not None
 
 
 def _merged(one: Pick, other: Pick) -> Pick:

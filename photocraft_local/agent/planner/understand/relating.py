@@ -18,7 +18,7 @@ from photocraft_local.agent.planner.plan import Apart, Pick, Relation, RelationK
 from photocraft_local.agent.planner.understand.clauses import simple
 from photocraft_local.agent.planner.understand.excepting import take_excepted, without
 from photocraft_local.agent.planner.understand.heads import UNITS, Head
-from photocraft_local.agent.planner.understand.picks import take_pick
+from photocraft_local.agent.planner.understand.picks import take_picks
 from photocraft_local.agent.planner.understand.pictures import (
     take_here_before,
     take_pictures,
@@ -52,7 +52,8 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
     left_out += take_unlike(sheet, start, end)
     own = [unit for unit in sheet.units if start <= unit.start() < end]
     sheet.units = [unit for unit in sheet.units if unit not in own]
-    pick = take_pick(sheet, start, end)
+    picks = take_picks(sheet, start, end)
+    pick = picks[0] if picks else None
     wanted = simple(sheet, start, end)
     for more in shared:
         wanted = _both(wanted, more)
@@ -66,6 +67,8 @@ def described(sheet: Sheet, heads: list[Head], start: int, end: int) -> Wanted:
         wanted = _both(wanted, Wanted(either=either))
     for part in left_out:
         wanted = without(wanted, part)
+    if len(picks) > 1:
+        return Wanted(either=tuple(replace(wanted, pick=one) for one in picks))
     return wanted
 
 

@@ -15,6 +15,7 @@ _WORD = re.compile(r"(?<![\w'-])(?:w/o|w/|[^\W\d_]{2,14})(?![\w'-])")
 
 # "about Christmas" is a time, "what about Christmas" is not
 _WHAT_ABOUT = re.compile(r"(?:^|(?<=[.!?] ))(?:(?:and|so|ok|hey) )?(?:what|how) about ", re.I)
+_PLUS = re.compile(r"(?<=\s)[+&](?=\s)")
 _FORM = re.compile(r"\bform(?= (?:[A-Z]|(?:19|20)\d\d\b|last\b|the (?:day|trip|first|last)\b))")
 
 
@@ -30,7 +31,7 @@ def spelt(text: str) -> tuple[str, list[str]]:
         notes.append(f"'{typed}' is read as '{right}'")
         return right
 
-    text = _WHAT_ABOUT.sub("", text)
+    text = _PLUS.sub("and", _WHAT_ABOUT.sub("", text))
     return _FORM.sub("from", _WORD.sub(meant, text)), list(dict.fromkeys(notes))
 
 
