@@ -83,7 +83,7 @@ class ServedBackbone:
         store = PictureStore(rule)
         counter = PromptCounter(weights, rule) if weights else None
         self._client = client = ChatClient(
-            endpoint, server.model, on_lost=lambda: server.ensure(progress)
+            endpoint, server.model, on_lost=lambda: server.recover(progress)
         )
         name = weights.name if weights else server.model
 

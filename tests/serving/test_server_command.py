@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from server_parts import GIB, QWEN3_8B, weights
+from server_parts import GIB, QWEN3_8B, install_smi, weights
 
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.endpoint import Endpoint
@@ -127,12 +128,17 @@ def test_unlike_cards_are_not_mixed_and_the_freest_are_taken(eight: Checkpoint) 
     assert chosen.device.free == alike[2].free  # the fuller one of the two
 
 
-def test_a_model_that_does_not_fit_says_how_much_and_which_would(eight: Checkpoint) -> None:
+def test_a_model_that_does_not_fit_says_how_much_and_which_would(
+    eight: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = install_smi(tmp_path, "", processes="4021, /usr/bin/game, 1300")
+    monkeypatch.setenv("PATH", f"{home}:{os.environ['PATH']}")
     with pytest.raises(ModelError) as info:
         derived(eight, card(8, (8, 9)))
     assert info.value.message.startswith("Qwen3-VL-8B-Instruct needs 1")
     assert "6.5 GiB of 8.0 GiB can be used now" in info.value.message
     assert "weights.md has smaller rows, e.g. Qwen3-VL-4B-Instruct" in info.value.hint
+    assert "(now game (process 4021): 1,300 MiB)" in info.value.hint
 
 
 def test_no_gpu_is_said_and_what_would_be_needed(eight: Checkpoint) -> None:

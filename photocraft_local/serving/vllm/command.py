@@ -15,6 +15,7 @@ from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm.checkpoint import Checkpoint
 from photocraft_local.serving.vllm.devices import Chosen
 from photocraft_local.serving.vllm.families import smaller_rows
+from photocraft_local.serving.vllm.gpus import memory_users
 from photocraft_local.serving.vllm.limits import Limits, limits_of
 from photocraft_local.serving.vllm.memory import GIB, Device, Fit, best_fit, least_fit
 from photocraft_local.serving.vllm.program import TESTED, Program
@@ -85,10 +86,12 @@ def too_little_memory(checkpoint: Checkpoint, chosen: Chosen) -> ModelError:
     where = "of the system's memory" if device.kind == "cpu" else "on each GPU"
     smaller = smaller_rows(checkpoint.model_type, checkpoint.hidden_size, checkpoint.layers)
     way = f"weights.md has smaller rows, e.g. {smaller[0]}; or " if smaller else ""
+    users = memory_users() if device.kind == "cuda" else []
+    held = f" (now {', '.join(users[:3])})" if users else ""
     return ModelError(
         f"{checkpoint.name} needs {_gib(need)} {where} ({chosen.why}),"
         f" {_gib(device.budget)} of {_gib(device.total)} can be used now",
-        hint=f"{way}end what else holds memory there, and try again",
+        hint=f"{way}end what else holds memory there{held}, and try again",
     )
 
 
