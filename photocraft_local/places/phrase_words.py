@@ -189,7 +189,8 @@ OR = re.compile(r"(?i)^[ ,]*(?:or|nor|noch|oder|ou|ni|o|u)\s+$|^[,，]?(?:或者
 AND = re.compile(r"(?i)^[ ,]*(?:and|und|et|y|e|&|\+|/|as well as|sowie)\s+$|^(?:和|与|及|跟|、)$")
 COMMA = re.compile(r"^ ?[,，、/] ?$")
 INSIDE = re.compile(
-    r"(?i)^\s*,?\s*(?:in|on|en|de|à|au|im|dans|del?|du|der|di)?\s*(?:the|der|die|la|el|le|las|los)?\s*$"
+    r"(?i)^\s*(?:,\s*)?(?:(?:in|on|en|de|à|au|im|dans|del?|du|der|di)\b\s*)?"
+    r"(?:(?:the|der|die|la|el|le|las|los)\b\s*)?$"
 )
 OWNED = re.compile(r"(?i)^['’]s?(?: [\w-]+){0,4} $|^的(?:\w{1,6})?$")  # "Tuscany's beach town "
 
