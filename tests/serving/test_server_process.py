@@ -455,7 +455,7 @@ def test_a_server_of_ones_own_is_used_and_never_ended(
     server.check()
     server.stop()
     with pytest.raises(ModelError, match="no model server answers at unix:"):
-        outside.recover()
+        outside.check()
 
 
 def test_without_vllm_or_weights_it_says_what_to_install_and_set(

@@ -38,9 +38,8 @@ class OutsideServer:
         return self.endpoint
 
     def recover(self, progress: Told = nobody) -> Endpoint:
-        """It cannot be started from here; perhaps it is back."""
+        """It cannot be started from here: whoever asks again learns whether it is back."""
         del progress
-        self.check()
         return self.endpoint
 
     def check(self, seconds: float | None = None) -> None:

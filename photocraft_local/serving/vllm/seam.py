@@ -39,8 +39,8 @@ class ModelServer(Protocol):
         ...
 
     def recover(self, progress: Told = nobody) -> Endpoint:
-        """After a request failed or hung: it works again when this returns. Safe from many
-        threads; those that come while it is started again wait for it."""
+        """After a request failed or hung: a server of our own works again when this returns.
+        Safe from many threads; those that come while it is started again wait for it."""
         ...
 
     def check(self, seconds: float | None = None) -> None:
