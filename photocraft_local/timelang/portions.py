@@ -1,5 +1,5 @@
 """A part of a month or year that is counted: "the first Saturday of June 2021", "the second half
-of 2019", "week 23 of 2021", "Q3 2020", "2021年5月的第一周".
+of 2019", "Q3 2020", "2021年5月的第一周".
 
 A rule as in ``dates``.
 """
@@ -7,11 +7,12 @@ A rule as in ``dates``.
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time
+from datetime import datetime
 
 from photocraft_local.errors import TimeWordsError
 from photocraft_local.timelang import calendar, dates, relative, years
 from photocraft_local.timelang.calendar import DAY
+from photocraft_local.timelang.numbered import inside, iso_week, numbered, week
 from photocraft_local.timelang.spans import Interval, MonthDay
 from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words, period
@@ -20,7 +21,7 @@ _LAST = -1
 
 
 def portion(words: Words, at: int) -> Atom | None:
-    for rule in (_quarter, _week, _numbered, _half, _counted, _chinese):
+    for rule in (_quarter, week, numbered, _half, _counted, _chinese):
         if found := rule(words, at):
             return found
     return None
@@ -88,7 +89,7 @@ def _weekday_of(whole: Atom, nth: int, weekday: int) -> Atom | None:
         first = end - DAY - ((end - DAY).weekday() - weekday) % 7 * DAY
     else:
         first = start + (weekday - start.weekday()) % 7 * DAY + (nth - 1) * 7 * DAY
-    return period(whole.end, _inside((first, first + DAY), (start, end)))
+    return period(whole.end, inside((first, first + DAY), (start, end)))
 
 
 def _units_of(whole: Atom, nth: int, unit: str, count: int) -> Atom | None:
@@ -105,12 +106,12 @@ def _units_of(whole: Atom, nth: int, unit: str, count: int) -> Atom | None:
     if unit not in ("day", "week", "month", "year") or (nth > 1 and count > 1):
         return None
     if nth == _LAST:
-        return period(whole.end, _inside((calendar.add(unit, end, -count), end), (start, end)))
+        return period(whole.end, inside((calendar.add(unit, end, -count), end), (start, end)))
     low = calendar.add(unit, start, nth - 1)
     found = (low, calendar.add(unit, low, count))
     if unit == "week" and low < end < found[1]:
         found = (low, end)
-    return period(whole.end, _inside(found, (start, end)))
+    return period(whole.end, inside(found, (start, end)))
 
 
 def _days_of_month(month: int, nth: int, unit: str, count: int) -> tuple[MonthDay, MonthDay] | None:
@@ -122,15 +123,6 @@ def _days_of_month(month: int, nth: int, unit: str, count: int) -> tuple[MonthDa
     if nth == _LAST:
         low, high = last - size * count + 1, last
     return ((month, low), (month, min(high, last))) if 1 <= low <= last else None
-
-
-def _inside(part: Interval, whole: Interval) -> Interval:
-    if not whole[0] <= part[0] < part[1] <= whole[1]:
-        raise TimeWordsError(
-            f"there is no such part between {whole[0]:%Y-%m-%d} and {whole[1] - DAY:%Y-%m-%d}",
-            hint="name a smaller number, or dates like 2021-06-14",
-        )
-    return part
 
 
 def _half(words: Words, at: int) -> Atom | None:
@@ -183,49 +175,6 @@ def _quarter_of(year: int, number: int) -> Interval:
     return start, calendar.add("month", start, 3)
 
 
-def _week(words: Words, at: int) -> Atom | None:
-    """ "week 23 of 2021", "KW 23 2021", "semaine 23 de 2021": weeks as in ISO 8601."""
-    if words.shape(at) == "isoweek":
-        year, number = re.findall(r"\d{4}|\d{2}$", words.tokens[at].text)
-        return period(at + 1, _iso_week(int(year), int(number)))
-    found = words.match("weeknumber", at)
-    token = words.token(found[0]) if found else None
-    if found is None or token is None or token.shape not in ("number", "ordinal"):
-        return None
-    behind = years.year_behind(words, words.skip("join", found[0] + 1))
-    if behind is None:
-        return None
-    return period(behind[0], _iso_week(behind[1], int(re.findall(r"\d+", token.text)[0])))
-
-
-def _numbered(words: Words, at: int) -> Atom | None:
-    """ "day 100 of 2021", "month 3 of 2021", "le jour 100 de 2021"."""
-    unit = words.match("unit", at)
-    token = words.token(unit[0]) if unit else None
-    if unit is None or token is None or token.shape != "number" or unit[1] not in ("day", "month"):
-        return None
-    behind = years.year_number(words, words.skip("join", unit[0] + 1))
-    if behind is None or words.skip("join", unit[0] + 1) == unit[0] + 1:
-        return None
-    whole = calendar.year(behind[1])
-    if not 1 <= int(token.text[:4]) <= 366:
-        raise TimeWordsError(
-            f"there is no {unit[1]} {token.text} in {behind[1]}", hint="write 2021-06-14"
-        )
-    start = calendar.add(unit[1], whole[0], int(token.text) - 1)
-    return period(behind[0], _inside((start, calendar.add(unit[1], start, 1)), whole))
-
-
-def _iso_week(year: int, number: int) -> Interval:
-    try:
-        start = datetime.combine(date.fromisocalendar(year, number, 1), time.min)
-    except ValueError as exc:
-        raise TimeWordsError(
-            f"there is no week {number} in {year}", hint="weeks go from 1 to 52 or 53"
-        ) from exc
-    return start, start + 7 * DAY
-
-
 def _chinese(words: Words, at: int) -> Atom | None:
     """ "2021年5月的第一周", "2019年下半年", "2020年第三季度", "2021年第23周": the whole first."""
     whole = dates.month(words, at) or years.year(words, at)
@@ -241,9 +190,9 @@ def _chinese(words: Words, at: int) -> Atom | None:
         return _third(part, interval) if interval else _third_of_month(part, whole.when.months[0])
     nth = words.match("ordinal", start)
     if nth is None and words.key(start) == "第" and words.shape(start + 1) == "number":
-        week = words.match("unit", start + 2)
-        if week and week[1] == "week" and interval:
-            return period(week[0], _iso_week(interval[0].year, int(words.tokens[start + 1].text)))
+        named = words.match("unit", start + 2)
+        if named and named[1] == "week" and interval:
+            return period(named[0], iso_week(interval[0].year, int(words.tokens[start + 1].text)))
     if nth is None:
         return None
     if weekday := words.match("weekday", nth[0]):
