@@ -40,7 +40,7 @@ def accepted(key: str, named: list[Named], cues: Cues) -> bool:
         return said or (cues.after and not cues.first) or (cues.visited and cues.whole)
     if key in classes["capital"]:
         if not cues.capital:
-            return here or (cues.visited and key not in classes["thing"])
+            return here or ((cues.visited or cues.whole) and key not in classes["thing"])
         if cues.visited and key not in classes["thing"]:
             return True
         if key in classes["given"] and cues.company and not cues.before:
@@ -55,7 +55,8 @@ def accepted(key: str, named: list[Named], cues: Cues) -> bool:
         return people >= _GERMAN_NOUN or not cues.german
     if cues.num_words > 1 or (cues.weak and not cues.german):
         return people >= _CAPITAL_AND_WEAK
-    return people >= CAPITAL
+    alone = cues.whole or (cues.first and cues.dated)  # "Venice", "Venice 2021"
+    return people >= (LOWER if alone else CAPITAL)
 
 
 def _known_by_visits(key: str, named: list[Named], cues: Cues) -> bool:

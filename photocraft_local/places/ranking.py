@@ -20,7 +20,7 @@ Named = tuple[Area, bool]  # the area; whether the name is its main one
 ALIAS_WEIGHT = 0.4  # another name counts less than the main one
 _NAMESAKE_SHARE = 0.1  # a city with this share of a region's people is meant before the region
 _RIVAL_SHARE = 0.25  # a namesake with this share of the people is worth a note
-_BIG, _WORLD_CITY, _TIMES = 300_000, 1_000_000, 30  # people, and how many times more
+_BIG, _WORLD_CITY, _TIMES = 20_000, 300_000, 30  # people, and how many times more
 _APART_KM = 50.0  # between the edges of places that are told apart
 
 

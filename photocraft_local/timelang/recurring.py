@@ -135,7 +135,8 @@ def part_of_day(words: Words, at: int) -> Atom | None:
             sure = kind == "part"
             if not sure and words.match("notafter", found[0]):
                 return None
-            if words.key(at) == "de" and words.match("notnightbefore", at - 1):
+            thing = at - 1 - (words.key(at - 1) == "du")  # "une table de nuit", "aiguille du Midi"
+            if words.match("notnightbefore", thing) and words.key(at) in ("de", "midi"):
                 return None
             return Atom(found[0], When(hours=PARTS[found[1]]), "hours", sure)
     return None
