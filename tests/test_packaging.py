@@ -55,3 +55,20 @@ def test_the_kernels_are_a_top_level_import_package() -> None:
     import photocraft_kernels
 
     assert photocraft_kernels.__doc__
+
+
+def test_every_file_of_the_package_is_shipped(root: Path) -> None:
+    """Tables, prompts and marks lie beside the code; one that no pattern names is not installed."""
+    package = root / "photocraft_local"
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["photocraft_local"]
+    shipped = {file for pattern in patterns for file in package.glob(pattern)}
+    files = {
+        file
+        for file in package.rglob("*")
+        if file.is_file()
+        and file.suffix not in (".py", ".pyc")
+        and not any(part.startswith(".") for part in file.relative_to(package).parts)
+    }
+    assert {file.name for file in files} >= {"py.typed", "words.tsv", "background.npz"}
+    assert sorted(map(str, files - shipped)) == []
