@@ -7,6 +7,7 @@ in the evening" and "in Lisbon, Portugal" are two conditions that both hold.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -25,6 +26,7 @@ from photocraft_local.places.phrases import PlaceNames, find_places
 from photocraft_local.timelang import USUAL, Habits, When, find_times
 
 T = TypeVar("T")
+_WENT = re.compile(r"^(?:(?:visit(?:ed|ing)?|to|my|our) )+(?=\w)", re.IGNORECASE)
 
 
 class Places(PlaceNames, Protocol):
@@ -89,6 +91,7 @@ def place_pieces(draft: Draft, places: Places) -> list[Piece]:
             reason = "; ".join(part for part in (phrase.problem, phrase.hint) if part)
             draft.blocked.append(Unused(said, reason))
             continue
+        said = _WENT.sub("", said)
         spots = tuple(_spot(spot) for spot in phrase.spots)
         pieces.append(Piece(at, end, PlaceCondition(said, spots, negated), phrase.notes))
     return pieces

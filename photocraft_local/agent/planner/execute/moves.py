@@ -25,7 +25,7 @@ from photocraft_local.agent.planner.execute.steps import (
     Result,
     taken,
 )
-from photocraft_local.agent.planner.execute.wording import in_words
+from photocraft_local.agent.planner.execute.wording import in_words, sentences
 from photocraft_local.agent.planner.plan import Plan, Wanted
 from photocraft_local.memory.text import shortened
 from photocraft_local.records import ToolCall
@@ -55,7 +55,7 @@ def moves(plan: Plan) -> Moves:
 
 def nothing(plan: Plan, reason: str, *, known: bool = False) -> Move:
     """The honest empty answer; ``known``: there is none, rather than that it cannot be said."""
-    text = none(plan.ask, reason, known=known)
+    text = f"{none(plan.ask, reason, known=known)} {sentences(plan.notes)}".strip()
     return Move(text, _submission(plan, photos=[], evidence=[], text=text))
 
 

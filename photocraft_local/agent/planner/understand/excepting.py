@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.plan import Wanted
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.sheet import Sheet
@@ -63,6 +64,12 @@ def take_excepted(sheet: Sheet, start: int, end: int) -> list[tuple[int, int]]:
     return taken
 
 
+def _denied(condition: Any) -> str:
+    """The words of the turned condition: they say by themselves that it is denied."""
+    said: str = condition.words
+    return said if condition.negated or words.NOT.match(said) else f"not {said}"
+
+
 def without(wanted: Wanted, part: Wanted) -> Wanted:
     """A single condition or look is turned round; what has several parts is left out whole."""
     if part.is_empty:
@@ -70,7 +77,7 @@ def without(wanted: Wanted, part: Wanted) -> Wanted:
     if part == Wanted(conditions=part.conditions) and len(part.conditions) == 1:
         condition: Any = part.conditions[0]
         if hasattr(condition, "negated"):
-            turned = replace(condition, negated=not condition.negated)
+            turned = replace(condition, negated=not condition.negated, words=_denied(condition))
             return replace(wanted, conditions=(*wanted.conditions, turned))
     if part == Wanted(looks=part.looks) and len(part.looks) == 1:
         return replace(wanted, not_looks=(*wanted.not_looks, *part.looks[0].texts))
