@@ -14,6 +14,7 @@ from photocraft_local.serving.vllm.startup import LogFollower, failure, stage_of
 LOG = """\
 (APIServer pid=7) INFO 11-30 15:55:04 [api_utils.py:286] non-default args: {'model_tag': '/w'}
 (APIServer pid=7) INFO 11-30 15:55:22 [model.py:733] Resolved architecture: Qwen3VLForConditional
+(APIServer pid=7) WARNING 11-30 15:55:22 [vllm.py:1703] Enforce eager set, disabling torch.compile
 (APIServer pid=7) INFO 11-30 15:55:23 [base.py:280] Multi-modal warmup completed in 0.232s
 (EngineCore pid=9) INFO 11-30 15:55:39 [core.py:133] Initializing a V1 LLM engine (v0.32.0) with
 (Worker pid=12) INFO 11-30 15:55:59 [gpu_model_runner.py:68] Starting to load model /w...

@@ -21,7 +21,7 @@ _STAGES: tuple[tuple[str, str], ...] = (  # later ones of a line win
     (r"Starting to load model", "reading the weights"),
     (r"checkpoint shards: .*\| *(\d+)/(\d+) ", "reading the weights ({0} of {1} files)"),
     (r"Loading weights took", "the weights are read"),
-    (r"Compiling a graph|Dynamo bytecode|torch\.compile", "compiling kernels, once"),
+    (r"Compiling a graph|Dynamo bytecode|torch\.compile takes", "compiling kernels, once"),
     (r"KV cache size: ([\d,]+) tokens", "a cache for {0} tokens"),
     (r"Capturing CUDA graphs", "recording CUDA graphs"),
     (r"init engine", "the engine is ready"),
