@@ -109,7 +109,7 @@ def _verify(folder: Path, as_json: bool, console: Console) -> Verification:
         return found
     for fault in found.faults:
         console.line(f"{fault.kind.upper()}  {_name(fault.file)}: {fault.detail}")
-    size = f"{count_text(found.files, 'file')}, {found.bytes / 1e9:.1f} GB"
+    size = _size(found)
     if found.good:
         console.line(f"whole: {found.folder} ({size}, every SHA-256 as listed)")
     elif found.faults:
@@ -132,8 +132,7 @@ def _manifest(folder: Path, as_json: bool, console: Console) -> int:
     if as_json:
         console.json(_verification_json(made))
     else:
-        size = f"{count_text(made.files, 'file')}, {made.bytes / 1e9:.1f} GB"
-        console.line(f"written: {made.folder / 'SHA256SUMS'} ({size})")
+        console.line(f"written: {made.folder / 'SHA256SUMS'} ({_size(made)})")
     return exit_codes.OK
 
 
@@ -150,6 +149,11 @@ def _verification_json(found: Verification) -> dict[str, Json]:
             for fault in found.faults
         ],
     }
+
+
+def _size(found: Verification) -> str:
+    number = f"{found.bytes / 1e9:.1f} GB" if found.bytes >= 1e9 else f"{found.bytes / 1e6:.1f} MB"
+    return f"{count_text(found.files, 'file')}, {number}"
 
 
 def _name(file: str) -> str:
