@@ -90,13 +90,6 @@ class Draft:
         found = self.claim_all(pattern, start, end)
         self.blocked += [Unused(text.strip(), reason) for text in found]
 
-    def set_aside(
-        self, pattern: re.Pattern[str], reason: str, start: int = 0, end: int | None = None
-    ) -> None:
-        """Claims every free match as words without effect on the set."""
-        found = self.claim_all(pattern, start, end)
-        self.unused += [Unused(text.strip(), reason) for text in found]
-
     def before(self, start: int, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """A free match of ``pattern`` that ends at ``start``."""
         match = pattern.search(self.text[:start])

@@ -102,14 +102,10 @@ def _spot(spot: PlaceSpot) -> Spot:
     return Spot(spot.name, (spot.area, *spot.others), km, spot)
 
 
-def _claimed(
-    draft: Draft, start: int, end: int, value: T, *, lead: int = -1, negated: bool = False
-) -> _Found[T]:
-    """Claims the mention, its prepositions and a NOT before them. ``lead``: where words that
-    were claimed already begin."""
+def _claimed(draft: Draft, start: int, end: int, value: T, *, negated: bool = False) -> _Found[T]:
+    """Claims the mention, its prepositions and a NOT before them."""
     draft.claim(start, end)
-    first = start if lead < 0 else lead
-    first = draft.claim_before(first, words.LEAD)
+    first = draft.claim_before(start, words.LEAD)
     at = draft.claim_before(first, words.MENTION_NOT)
     negated = negated or at < first
     if not negated:
