@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,29 +23,9 @@ WANTED = "PHOTOCRAFT_TEST_ENGINE" in os.environ
 
 sys.path.insert(0, str(HERE.parent.parent / "scripts"))  # tiny_checkpoint
 if WANTED:
-    # Before anything imports an engine: it reads these once, and its caches are the tests' own.
-    _kept = os.environ.get("PHOTOCRAFT_TEST_CACHE")
-    _home = tempfile.TemporaryDirectory(prefix="photocraft-engine-")
-    _caches = Path(_kept or _home.name).resolve() / "engine"
-    os.environ |= {
-        "HOME": str(Path(_home.name, "home")),
-        "HF_HOME": str(_caches / "huggingface"),
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "DO_NOT_TRACK": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_CACHE_ROOT": str(_caches / "vllm"),
-        "VLLM_CONFIG_ROOT": str(_caches / "vllm-config"),
-        "TORCHINDUCTOR_CACHE_DIR": str(_caches / "inductor"),
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        "VLLM_HOST_IP": "127.0.0.1",
-        "VLLM_LOGGING_LEVEL": "ERROR",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "OMP_NUM_THREADS": "1",  # tiny products: threads that wait for one another cost more
-        "TOKENIZERS_PARALLELISM": "false",
-        "TQDM_DISABLE": "1",
-    }
+    from engine_environment import prepare
+
+    prepare()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

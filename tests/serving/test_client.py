@@ -247,6 +247,15 @@ def test_a_token_goes_along_and_stays_out_of_messages(tmp_path: Path) -> None:
         assert "s3cret" not in repr(caught.value)
 
 
+def test_a_server_that_comes_back_may_want_another_token(tmp_path: Path) -> None:
+    with played(hangs_up, says("here"), at=tmp_path / "s") as server:
+        old = Endpoint(server.endpoint.url, server.endpoint.socket, token="old")
+        new = Endpoint(server.endpoint.url, server.endpoint.socket, token="new")
+        with ChatClient(old, "tiny", on_lost=lambda: new) as client:
+            assert client.chat(ASK).text == "here"
+        assert [one["Authorization"] for one in server.headers] == ["Bearer old", "Bearer new"]
+
+
 def test_closing_leaves_no_thread_and_the_client_can_be_used_again(served: Served) -> None:
     _, client = served()
     client.chat(ASK)

@@ -31,7 +31,8 @@ class ChatClient:
     """``seconds`` is the limit of one request, all of it; ``tries`` counts the first one too.
 
     ``on_lost`` is called before a request goes out again after the connection failed: whoever
-    manages the server starts it again there. Each waiting episode calls it, in threads at once.
+    manages the server starts it again there, and may give a new token. Each waiting episode calls
+    it, in threads at once.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class ChatClient:
         *,
         seconds: float = 300.0,
         tries: int = 3,
-        on_lost: Callable[[], object] | None = None,
+        on_lost: Callable[[], Endpoint | None] | None = None,
     ) -> None:
         self.endpoint, self._model = endpoint, model
         self._seconds, self._tries, self._on_lost = seconds, max(1, tries), on_lost
@@ -102,7 +103,8 @@ class ChatClient:
                     raise problem.error from problem
                 await asyncio.sleep(pause)
                 if isinstance(problem.error, ServerLost) and self._on_lost:
-                    await asyncio.to_thread(self._on_lost)
+                    if (new := await asyncio.to_thread(self._on_lost)) is not None:
+                        self.endpoint = new
             pause *= 2
 
     async def _answered(self, method: str, path: str, body: bytes | None) -> Any:

@@ -1,0 +1,58 @@
+"""The real vLLM on the CPU for benchmarks: tiny checkpoints, one engine in this process.
+
+Runs in the engine environment that scripts/test makes; the engine's own options are those of the
+engine tests.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FAMILIES = ("qwen2.5-vl", "qwen3-vl")
+
+
+def require_engine() -> None:
+    """Ends the program, with the way out, where vLLM is not installed."""
+    if find_spec("vllm") is None:
+        sys.exit(
+            "this benchmark runs the real engine: scripts/test makes .venv-engine, then\n"
+            f"  .venv-engine/bin/python {Path(sys.argv[0]).name}"
+        )
+    sys.path += [str(ROOT / "scripts"), str(ROOT / "tests" / "engine")]
+    import engine_environment
+
+    engine_environment.prepare()
+
+
+@contextmanager
+def checkpoints() -> Iterator[dict[str, Path]]:
+    """Family → folder of its tiny checkpoint, for as long as the block runs."""
+    from tiny_checkpoint.families import FAMILIES as MADE
+    from tiny_checkpoint.folder import write
+
+    with tempfile.TemporaryDirectory(prefix="photocraft-tiny-") as home:
+        folders = {name: Path(home, name) for name in FAMILIES}
+        for name, folder in folders.items():
+            write(folder, MADE[name])
+        yield folders
+
+
+def start_engine(folder: Path, **options: Any) -> Any:
+    """``vllm.LLM`` on the folder. Engines stay until the program ends."""
+    from tiny_engine import start
+
+    return start(folder, **options)
+
+
+def engine_chat(folder: Path, **options: Any) -> Any:
+    """The same behind the ``Chat`` protocol."""
+    from engine_chat import EngineChat
+
+    return EngineChat(start_engine(folder, **options))
