@@ -81,6 +81,9 @@ def around(words: Words, at: int) -> Atom | None:
     found = words.match("around", at)
     if found is None or words.match("around", found[0]):
         return None
+    start = words.tokens[at].start
+    if words.text[max(0, start - 1) : start + 1] == "纽约":
+        return None  # New York ends with the word for "about"
     inner = atom(words, found[0]) or atom(words, words.skip("lead", found[0]))
     return replace(_widened(inner.end, inner), sure=True) if inner else None
 

@@ -14,6 +14,7 @@ from photocraft_local.timelang.when import When
 from photocraft_local.timelang.words import Atom, Words, period
 
 _NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_FEW = 6
 _LONGEST = 32  # days of what a step can count from
 
 
@@ -22,15 +23,36 @@ def step(words: Words, at: int) -> Atom | None:
     if found := words.match("daybeside", at):
         target = _target(words, found[0])
         return _moved(target, "day", int(found[1]), 1) if target else None
-    number = words.count(at)
-    unit = _unit(words, number[0] if number else at)
+    few = words.match("few", at)
+    number = None if few else words.count(at)
+    noun = few[0] if few else number[0] if number else at
+    unit = _unit(words, noun)
+    several = few is not None or (number is None and words.match("plural", noun) is not None)
     if unit is None:
         return _part(words, at) or _chinese(words, at)
     for way, kind in ((-1, "before"), (1, "after")):
         if found := words.match(kind, unit[0]):
             target = _target(words, found[0]) or _target(words, words.skip("article", found[0]))
+            if several:
+                return _some(target, unit[1], way) if target else None
             return _moved(target, unit[1], way, number[1] if number else 1) if target else None
     return None
+
+
+def _some(target: Atom, unit: str, way: int) -> Atom | None:
+    """ "a few days before Christmas 2020", "in the days after Easter 2021": up to six, noted."""
+    near, far = _moved(target, unit, way, 1), _moved(target, unit, way, _FEW)
+    if near is None or far is None or near.kind != far.kind:
+        return None
+    note = f"taken as 1 to {_FEW} {unit}s"
+    if near.kind == "period":
+        ends = [edge for found in (near, far) for edge in found.when.intervals[0]]
+        return period(near.end, (min(ends), max(ends)), note)
+    if near.kind != "days":
+        return None
+    first, last = (far, near) if way < 0 else (near, far)
+    span = (first.when.year_days[0][0], last.when.year_days[0][1])
+    return Atom(near.end, When(year_days=(span,), notes=(note,)), "days")
 
 
 def _unit(words: Words, at: int) -> tuple[int, str] | None:

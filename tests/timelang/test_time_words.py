@@ -22,6 +22,16 @@ NO_TIME = (Path(__file__).parent / "no_time.txt").read_text("utf-8").splitlines(
 ALL = [pair for language in LANGUAGES for pair in phrases(language)]
 
 IMPOSSIBLE = [
+    ("0/5/2021", "there is no date '0/5/2021'"),
+    ("00.05.2021", "there is no date '00.05.2021'"),
+    ("day 400 of 2021", "there is no day 400 in 2021"),
+    ("month 13 of 2021", "there is no such part between 2021-01-01 and 2021-12-31"),
+    ("the 13th month", "a year has no month 13"),
+    ("in the 1700s", "no photo can be of the 1700s"),
+    ("in the 18th century", "no photo can be of the 18th century"),
+    ("um 25 Uhr", "there is no time of day '25'"),
+    ("at half past 27", "there is no time of day '27'"),
+    ("12点75分", "no hour has 75 minutes"),
     ("2021-02-30", "there is no 30 February 2021"),
     ("2021-13-01", "there is no month 13"),
     ("2021-14-02", "there is no month 14"),
