@@ -13,7 +13,7 @@ from photocraft_local.tools import schema
 from photocraft_local.tools.around import RELATION
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.filter_photos import OF_PLACE
-from photocraft_local.tools.format import kilometres, safe_text, time_text
+from photocraft_local.tools.format import counted, kilometres, safe_text, time_text
 from photocraft_local.tools.given import Given, given_photos, seconds_of
 from photocraft_local.tools.ordering import ORDERS, Ordering
 from photocraft_local.tools.relations import NO_ANCHOR, Relation, standing
@@ -150,7 +150,8 @@ def _ordered(
     rank = {row: at for at, row in enumerate(ranked.tolist(), start=1)}
     limit = arguments["limit"]
     origin = f" from {safe_text(ordering.point.meaning)}" if ordering.point else ""
-    rule = f"among the {limit} foremost of {len(ranked)} by '{ordering.by}'{origin}"
+    foremost = "the foremost" if limit == 1 else f"among the {limit} foremost"
+    rule = f"{foremost} of {len(ranked)} by '{ordering.by}'{origin}"
     rows = context.catalog.rows_of([photo.uid for photo in photos]).tolist()
     return {
         photo.uid: Verdict(
@@ -174,7 +175,7 @@ def _membership(
     context: ToolContext, names: Sequence[str], photos: Sequence[Photo], *, wanted: bool
 ) -> Verdicts:
     sets = {name: set(context.sets.get(name).uids) for name in names}
-    listed = " or ".join(f"{name} ({len(uids)} photos)" for name, uids in sets.items())
+    listed = " or ".join(f"{name} ({counted(len(uids), 'photo')})" for name, uids in sets.items())
     rule = f"in the set {listed}" if wanted else f"not in the set {listed}"
     verdicts = {}
     for photo in photos:

@@ -29,9 +29,10 @@ from photocraft_local.agent.planner.execute.steps import (
     Result,
     taken,
 )
-from photocraft_local.agent.planner.execute.wording import picked
+from photocraft_local.agent.planner.execute.wording import among, picked
 from photocraft_local.agent.planner.plan import Look, Pick, Wanted
 from photocraft_local.records import Json, ToolCall
+from photocraft_local.tools.format import counted
 
 _ROLES = {
     "anchor": "What it leans on: ",
@@ -156,7 +157,7 @@ def _by_order(pick: Pick, report: Report, base: Found, prefix: str) -> Finding:
     found = taken(result, name)
     fact = "time" if pick.by in ("first", "last") else "position"
     if not found.count:
-        raise NothingFound(f"none of the {base.count} photos has a known {fact}: {words}")
+        raise NothingFound(f"of {counted(base.count, 'photo')} none has a known {fact}: {words}")
     if found.count < min(pick.count, base.count):
         report.notes.append(f"only {found.count} of the {base.count} have a known {fact}")
     check = {"by": pick.by, "set": base.name, "limit": pick.count, **place}
@@ -197,18 +198,18 @@ def _why_nothing(
     """Gives up; of several conditions, says how many photos meet each alone."""
     if not conditions:
         raise NothingFound("the library is empty")
-    among = _among(base)
+    where = _among(base)
     if len(conditions) == 1:
-        raise NothingFound(f"none is known to be '{conditions[0].words}'{among}")
+        raise NothingFound(f"none is known to be '{conditions[0].words}'{where}")
     counts = []
     for condition in conditions[:_MOST_COUNTED]:
         number = yield from counter.count(condition, base)
         counts.append(f"'{condition.words}' ({number} alone)")
-    raise NothingFound(f"none is known to be all of: {', '.join(counts)}{among}")
+    raise NothingFound(f"none is known to be all of: {', '.join(counts)}{where}")
 
 
 def _among(base: Found) -> str:
-    return f" among the {base.count} photos that meet the rest" if base.name else ""
+    return among(base.count) if base.name else ""
 
 
 def _check_understood(look: str, result: Result) -> None:

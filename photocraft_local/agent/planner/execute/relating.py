@@ -10,7 +10,13 @@ from typing import Final
 
 from photocraft_local.agent.planner.conditions import PlaceCondition
 from photocraft_local.agent.planner.execute.steps import Found, Result
-from photocraft_local.agent.planner.execute.wording import day_text, in_words, length, related
+from photocraft_local.agent.planner.execute.wording import (
+    among,
+    day_text,
+    in_words,
+    length,
+    related,
+)
 from photocraft_local.agent.planner.plan import Relation, Wanted
 from photocraft_local.records import Json
 
@@ -87,10 +93,10 @@ def remarks(relation: Relation, result: Result) -> list[str]:
 
 def why_none(relation: Relation, result: Result, base: Found) -> str:
     given = result.data.get("given", {}).get("photos") or [{}]
-    among = f" among the {base.count} photos that meet the rest" if base.name else ""
+    where = among(base.count) if base.name else ""
     found = _day_of(given[0].get("time", "-"))
     return (
-        f"no photo is known to be '{related(relation)}'{among}"
+        f"no photo is known to be '{related(relation)}'{where}"
         f"{found and f'; what it leans on is{found}'}"
     )
 

@@ -39,6 +39,13 @@ def related(relation: Relation) -> str:
     return f"{negation}{relation.words or relation.kind}{anchor}{apart}"
 
 
+def among(count: int) -> str:
+    """Where something was looked for in vain: `` among the 3 photos that meet the rest``."""
+    if count == 1:
+        return " in the only photo that meets the rest"
+    return f" among the {count} photos that meet the rest"
+
+
 def another(unit: Apart) -> str:
     """``in another year``, ``on another day``."""
     return f"{'on' if unit in ('day', 'trip') else 'in'} another {unit}"

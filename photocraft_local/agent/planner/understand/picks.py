@@ -27,6 +27,8 @@ def mark_picks(sheet: Sheet) -> None:
                 sheet.block(match.start(), unit.end(), _NO_UNIT)
                 continue
             said = sheet.draft.claim(match.start(), match.end()).strip()
+            if phrase_of("joints", "no_order").fullmatch(said):
+                said = ""  # "the photo before": that it is the last one is not said
             pick = Pick(cast(PickBy, phrase.cells[0]), _count(match), said)
             sheet.picks.append((match.start(), match.end(), pick))
     if sheet.picks:
