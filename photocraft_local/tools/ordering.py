@@ -88,12 +88,17 @@ class Ordering:
 
 def point_of(context: ToolContext, place: str) -> Point:
     """The middle of a named place, or of 'lat,lon'. Raises PlaceNotFound, FilterSyntaxError."""
+    from photocraft_local.search.expression.nodes import InArea, Near
+
     name = json.dumps(place, ensure_ascii=False)
     try:
-        node = filtered(context, f"near({name}, {_ANYWHERE_KM})").description
-        return Point(node.latitude, node.longitude, node.meant or place)  # type: ignore[attr-defined]
+        near = filtered(context, f"near({name}, {_ANYWHERE_KM})").description
+        assert isinstance(near, Near)
+        return Point(near.latitude, near.longitude, near.meant or place)
     except FilterSyntaxError:  # a country or region has a middle too
-        area = filtered(context, f"place({name})").description.area  # type: ignore[attr-defined]
+        inside = filtered(context, f"place({name})").description
+        assert isinstance(inside, InArea)
+        area = inside.area
         if area.kind == "continent":
             raise UsageError(
                 f"{place!r} is many countries: distances from it mean nothing",

@@ -112,6 +112,9 @@ def test_the_foremost_of_an_order(call: Call, album: Album) -> None:
     near = call("filter_photos", within="italy", order="nearest", of_place="Rome", limit=1)
     assert rows(near.data) == [rome]
     assert near.data["order"]["from"].startswith("Rome")
+    of_country = call("filter_photos", within="italy", order="nearest", of_place="Italy")
+    assert of_country.data["order"]["from"] == "Italy"
+    assert of_country.data["count"] == 4
     far = call("filter_photos", within="italy", order="farthest", of_place="41.9,12.5")
     assert rows(far.data)[-1] == rome
     assert far.data["count"] == 4
