@@ -102,10 +102,13 @@ class ChatClient:
                 if tries < 1:
                     raise problem.error from problem
                 await asyncio.sleep(pause)
-                if isinstance(problem.error, ServerLost) and self._on_lost:
-                    if (new := await asyncio.to_thread(self._on_lost)) is not None:
-                        self.endpoint = new
+                if isinstance(problem.error, ServerLost):
+                    await self._recovered()
             pause *= 2
+
+    async def _recovered(self) -> None:
+        new = await asyncio.to_thread(self._on_lost) if self._on_lost else None
+        self.endpoint = new or self.endpoint
 
     async def _answered(self, method: str, path: str, body: bytes | None) -> Any:
         """The parsed JSON of one exchange. Raises ModelError, or Again around one."""

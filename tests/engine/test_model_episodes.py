@@ -1,0 +1,102 @@
+"""Whole episodes of the agent loop on the real engine: nonsense by nature, every limit kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_chat import EngineChat
+
+from photocraft_local import PhotoSearch, Settings
+from photocraft_local.agent import trajectory
+from photocraft_local.app.backbones import ServedBackbone
+from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.tokens import PictureRule, PromptCounter
+from photocraft_local.serving.tool_calls import Limits
+from photocraft_local.serving.vllm.completion import ChatRequest, Completion
+from photocraft_local.serving.vllm.model import VllmModel
+
+FAMILIES = ("qwen2.5-vl", "qwen3-vl")
+TURNS = 5
+WINDOW = 16384
+
+
+class OneAtATime:
+    """An engine in this process serves one thread at a time; a server batches them itself.
+
+    Warm sampling, so that random weights do not repeat one call for ever.
+    """
+
+    def __init__(self, chat: EngineChat) -> None:
+        self._chat, self._lock = chat, threading.Lock()
+
+    def chat(self, request: ChatRequest) -> Completion:
+        with self._lock:
+            return self._chat.chat(replace(request, temperature=1.0))
+
+
+@pytest.fixture(scope="module")
+def library(shared: Path, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    photos = tmp_path_factory.mktemp("photos")
+    for file in sorted((shared / "data/captioned/coco").glob("*.jpg"))[:6]:
+        (photos / file.name).write_bytes(file.read_bytes())
+    folder = tmp_path_factory.mktemp("episodes") / "library"
+    with PhotoSearch(Settings(library=folder, cache=shared_cache, encoder="null")) as search:
+        search.index(photos)
+    return folder
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_four_episodes_end_with_an_answer_or_an_honest_abstention(
+    engine: Callable[..., Any],
+    checkpoint: Callable[..., Path],
+    library: Path,
+    shared_cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    family: str,
+) -> None:
+    weights = checkpoint(family)
+    engine_chat = EngineChat(engine(family))
+    rule = PictureRule.of_folder(weights).at_most(256)
+    chat, store, counter = OneAtATime(engine_chat), PictureStore(rule), PromptCounter(weights, rule)
+
+    def model(*_: object) -> VllmModel:
+        return VllmModel(
+            chat,
+            store,
+            name=f"vllm {family}",
+            limits=Limits(thought=16, text=16, items=2),
+            max_tokens=900,
+            counter=counter,
+            window=WINDOW,
+            max_pictures=4,
+        )
+
+    monkeypatch.setattr(ServedBackbone, "model", model)
+    settings = Settings(
+        library=library, cache=shared_cache, encoder="null", weights=weights, max_turns=TURNS
+    )
+
+    def episode(number: int) -> Path:
+        with PhotoSearch(settings) as search:
+            answer = search.ask(f"question {number}: the dog on the beach")
+        assert answer.reason or answer.photos or answer.text
+        assert answer.trajectory
+        return answer.trajectory
+
+    with ThreadPoolExecutor(4) as pool:
+        traces = list(pool.map(episode, range(4)))
+    records = [trajectory.load(trace) for trace in traces]
+    assert {record.status for record in records} == {"answered"}
+    assert {record.backbone for record in records} == {f"vllm {family}"}
+    assert all(len(record.steps) <= TURNS + 2 for record in records)
+    refused = [entry["reason"] for record in records for entry in record.rejected]
+    assert not {"no call", "malformed call"} & set(refused), refused
+    usages = [step.usage for record in records for step in record.steps]
+    assert all(0 < usage.prompt <= WINDOW for usage in usages)
+    assert sum(usage.cached for usage in usages) > 0.8 * sum(usage.prompt for usage in usages)
