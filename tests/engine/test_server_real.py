@@ -60,6 +60,10 @@ def test_a_real_server_serves_is_killed_comes_back_and_leaves_nothing(
         assert server.process != first
         see_pictures(server, photos[0], tmp_path)
         last = server.process
+        said = server.place.log.read_text("utf-8")
+        assert "Resolved architecture" in said
+        assert "private.png" not in said  # what was asked stays out of the log
+        assert "photos.example" not in said
     assert not processes.group_of(last)
     assert not [*Path.home().rglob("*")]
     assert sorted(path.name for path in server.place.folder.iterdir()) == [
