@@ -28,7 +28,7 @@ _LOWER_CODES = {"usa", "uk", "uae", "nyc"}  # no words, so short and yet names i
 def accepted(key: str, named: list[Named], cues: Cues) -> bool:
     """``key`` is the folded name, ``named`` its areas, the likeliest first."""
     classes = word_classes()
-    if cues.other:
+    if cues.other or (cues.owner and not _owns(key, named, cues)):
         return False
     here = cues.visited and cues.before and not cues.article
     if key in classes["cued"]:
@@ -57,6 +57,15 @@ def accepted(key: str, named: list[Named], cues: Cues) -> bool:
         return people >= _CAPITAL_AND_WEAK
     alone = cues.whole or (cues.first and cues.dated)  # "Venice", "Venice 2021"
     return people >= (LOWER if alone else CAPITAL)
+
+
+def _owns(key: str, named: list[Named], cues: Cues) -> bool:
+    """Whether a name before "'s" can be a place: "Tuscany's beaches", not "Anna's", a town of
+    3,000 people, nor "Sofia's"."""
+    if key in word_classes()["given"]:
+        return False
+    known = [pair for pair in named if pair[1] and pair[0].kind != "point"]
+    return cues.visited or max(map(_people, known), default=0) >= CAPITAL
 
 
 def _known_by_visits(key: str, named: list[Named], cues: Cues) -> bool:

@@ -15,6 +15,7 @@ from photocraft_local.places.sources import read_table
 
 _TIME_BEHIND = re.compile(r"[ ,]*(?:(?:in|from|during|im|en) )?(\d{4}\b|[^\W\d_]+)")
 _LIST_BEHIND = re.compile(r"(?:,? (?:and|or|und|oder|et|ou|y|o)|,|,? &) ([^\W\d_]+)")
+_OWNER = re.compile(r"['’]s\b")
 _WORD_BEFORE = re.compile(r"(\d{4}|[^\W\d_]+)[ ,]*$")
 _SENTENCE = re.compile(r"(?:^|[.!?:;\n\"“«(¿¡])[\s\"“«(¿¡]*$")
 
@@ -48,6 +49,7 @@ class Cues:
     num_words: int
     visited: bool  # photos of the library lie there
     company: bool  # after "and" or "with", as persons are
+    owner: bool  # before "'s", as persons and shops are
 
 
 @lru_cache(maxsize=1)
@@ -88,6 +90,7 @@ def cues_of(
         num_words=len(window),
         visited=visited,
         company=at > 0 and keys[0] in classes["company"],
+        owner=_OWNER.match(text, window[-1].end) is not None,
     )
 
 

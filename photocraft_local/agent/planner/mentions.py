@@ -26,6 +26,7 @@ from photocraft_local.places.phrases import PlaceNames, find_places
 from photocraft_local.timelang import USUAL, Habits, When, find_times
 
 T = TypeVar("T")
+_OWNED = re.compile(r"'s\b")
 _WENT = re.compile(r"^(?:(?:visit(?:ed|ing)?|to|my|our) )+(?=\w)", re.IGNORECASE)
 
 
@@ -87,6 +88,8 @@ def place_pieces(draft: Draft, places: Places) -> list[Piece]:
         at = draft.claim_before(start, words.CJK_NOT)
         negated = phrase.negated or at < start
         said = draft.claim(start, end).strip()
+        if owned := _OWNED.match(draft.text, end):  # "Lisbon's trams"
+            draft.claim(end, owned.end())
         if phrase.problem:
             reason = "; ".join(part for part in (phrase.problem, phrase.hint) if part)
             draft.blocked.append(Unused(said, reason))
