@@ -189,7 +189,7 @@ def test_a_hostile_question_has_a_clear_answer_in_little_time(
         plan, error = asked(question, places, *pictures), None
     except (QuestionNotUnderstood, TimeWordsError) as refused:
         plan, error = None, refused
-    assert time.process_time() - before < 3.0
+    assert time.process_time() - before < 30  # a pattern that runs away takes hours
     assert error is None or (error.message and error.hint)
     assert plan is None or plan.blocked or plan.wanted != Wanted() or plan.ask.kind != "photos"
 

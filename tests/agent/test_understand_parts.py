@@ -312,7 +312,7 @@ def test_a_long_question_is_read_in_little_time(piece: str, places: Gazetteer) -
     before = time.process_time()
     with contextlib.suppress(QuestionNotUnderstood):
         asked(question, places)
-    assert time.process_time() - before < 2.0
+    assert time.process_time() - before < 30  # a pattern that runs away takes hours
 
 
 def test_no_word_is_lost(places: Gazetteer) -> None:

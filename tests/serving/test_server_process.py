@@ -38,7 +38,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("FAKE_VLLM", "")
     folder = weights(tmp_path / "w")
-    return Settings(cache=tmp_path / "c", weights=folder, server_start_seconds=20)
+    return Settings(cache=tmp_path / "c", weights=folder, server_start_seconds=60)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def server(settings: Settings) -> Iterator[ManagedServer]:
         yield made
 
 
-def gone(process: processes.Process, seconds: float = 10) -> bool:
+def gone(process: processes.Process, seconds: float = 60) -> bool:
     """The process and all of its group."""
     return processes.wait_until(lambda: not processes.group_of(process), seconds)
 
