@@ -118,4 +118,5 @@ def _is_dead(pid: int) -> bool:
         text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return True
-    return text.rpartition(")")[2].split()[0] in _ZOMBIES
+    fields = text.rpartition(")")[2].split()
+    return not fields or fields[0] in _ZOMBIES  # empty: it went while it was read
