@@ -247,6 +247,7 @@ def test_a_question_of_nothing_is_an_error_with_examples(question: str, places: 
     "question",
     [
         "who is this?",
+        "did we go to Scotland before or after Japan",
         "Who was in Lisbon in 2021?",
         "why is the sky blue",
         "what did we eat in Rome",
