@@ -99,4 +99,4 @@ def test_four_episodes_end_with_an_answer_or_an_honest_abstention(
     assert not {"no call", "malformed call"} & set(refused), refused
     usages = [step.usage for record in records for step in record.steps]
     assert all(0 < usage.prompt <= WINDOW for usage in usages)
-    assert sum(usage.cached for usage in usages) > 0.8 * sum(usage.prompt for usage in usages)
+    assert sum(usage.cached for usage in usages) > 0.5 * sum(usage.prompt for usage in usages)

@@ -54,8 +54,8 @@ def test_a_real_server_serves_is_killed_comes_back_and_leaves_nothing(
         see_pictures(server, photos[0], tmp_path)
         first = server.process
         os.kill(first.pid, signal.SIGKILL)
-        assert processes.wait_until(lambda: not server.runs(), 5)
-        assert processes.wait_until(lambda: not processes.group_of(first), 10)
+        assert processes.wait_until(lambda: not server.runs(), 60)
+        assert processes.wait_until(lambda: not processes.group_of(first), 60)
         server.ensure()
         assert server.process != first
         see_pictures(server, photos[0], tmp_path)
