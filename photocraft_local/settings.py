@@ -17,7 +17,8 @@ from typing import Any
 from photocraft_local.errors import SettingsError
 
 _PREFIX = "PHOTOCRAFT_"
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+HEMISPHERES = ("north", "south")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def _home(variable: str, fallback: str) -> Path:
@@ -111,8 +112,8 @@ class Settings:
             "event_gap_hours": self.event_gap_hours > 0,
             "event_gap_km": self.event_gap_km > 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,
-            "hemisphere": self.hemisphere in ("north", "south"),
-            "first_weekday": self.first_weekday in _WEEKDAYS,
+            "hemisphere": self.hemisphere in HEMISPHERES,
+            "first_weekday": self.first_weekday in WEEKDAYS,
         }
         for name, good in checks.items():
             if not good:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -23,6 +26,17 @@ ROOT = Path(__file__).resolve().parent.parent
 def root() -> Path:
     """The repository's top folder."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def weights_table(root: Path) -> ModuleType:
+    """scripts/weights_table as a module; nothing runs on import."""
+    loader = SourceFileLoader("weights_table", str(root / "scripts" / "weights_table"))
+    spec = spec_from_loader("weights_table", loader)
+    assert spec
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ Knows nothing of the words themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
+
+from photocraft_local.settings import HEMISPHERES, WEEKDAYS
 
 Hemisphere = Literal["north", "south"]
-HEMISPHERES: tuple[Hemisphere, ...] = get_args(Hemisphere)
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 @dataclass(frozen=True, slots=True)

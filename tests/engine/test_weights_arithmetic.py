@@ -6,8 +6,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,17 +13,6 @@ from typing import Any
 import pytest
 
 FAMILIES = ["qwen2.5-vl", "qwen3-vl", "qwen3-vl-moe", "qwen3-vl-embedding"]
-
-
-@pytest.fixture(scope="module")
-def table(root: Path) -> ModuleType:
-    """scripts/weights_table as a module; nothing runs on import."""
-    loader = SourceFileLoader("weights_table", str(root / "scripts" / "weights_table"))
-    spec = spec_from_loader("weights_table", loader)
-    assert spec
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
 
 
 def shape_of(config: dict[str, Any]) -> dict[str, Any]:
@@ -65,24 +52,24 @@ def tensors(folder: Path) -> dict[str, list[int]]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_formulas_count_every_number(
-    table: ModuleType, checkpoint: Callable[..., Path], family: str
+    weights_table: ModuleType, checkpoint: Callable[..., Path], family: str
 ) -> None:
     folder = checkpoint(family)
     shape = shape_of(json.loads((folder / "config.json").read_text("utf-8")))
     there = tensors(folder)
     counted = sum(math.prod(sides) for sides in there.values())
-    assert table.parameters(shape, head=32) == counted
+    assert weights_table.parameters(shape, head=32) == counted
     layers = r"layers\.\d+\.(self_attn\.[qkvo]_proj|mlp\.(experts\.)?[a-z_]*proj)(\.weight)?$"
     matrices = [sides for name, sides in there.items() if re.search(layers, name)]
-    assert table.linears(shape, head=32) == sum(math.prod(sides) for sides in matrices)
+    assert weights_table.linears(shape, head=32) == sum(math.prod(sides) for sides in matrices)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_keys_and_values_follow_the_config(
-    table: ModuleType, checkpoint: Callable[..., Path], family: str
+    weights_table: ModuleType, checkpoint: Callable[..., Path], family: str
 ) -> None:
     folder = checkpoint(family)
     shape = shape_of(json.loads((folder / "config.json").read_text("utf-8")))
     rows = [sides[0] for name, sides in tensors(folder).items() if ".k_proj.weight" in name]
     per_token = 2 * 2 * sum(rows)  # keys and values, two bytes each
-    assert table.keys_and_values(shape, 1000) * 32 == per_token * 1000 * table.HEAD
+    assert weights_table.keys_and_values(shape, 1000) * 32 == per_token * 1000 * weights_table.HEAD

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
@@ -19,19 +17,8 @@ PLACED = [row for row in rows() if row.role == "backbone"]
 
 
 @pytest.fixture(scope="module")
-def table(root: Path) -> ModuleType:
-    """scripts/weights_table as a module; nothing runs on import."""
-    loader = SourceFileLoader("weights_table", str(root / "scripts" / "weights_table"))
-    spec = spec_from_loader("weights_table", loader)
-    assert spec
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def shapes(table: ModuleType) -> dict[str, dict[str, object]]:
-    twin = tomllib.loads(table.TWIN.read_text("utf-8"))
+def shapes(weights_table: ModuleType) -> dict[str, dict[str, object]]:
+    twin = tomllib.loads(weights_table.TWIN.read_text("utf-8"))
     return {model["id"]: twin["shape"][model["shape"]] for model in twin["model"]}
 
 
@@ -60,10 +47,10 @@ def checkpoint(row: WeightsRow, shape: dict[str, object], vision_bytes: int) -> 
 
 @pytest.mark.parametrize("row", PLACED, ids=lambda row: row.id.split("/")[1])
 def test_a_gpu_of_the_stated_memory_holds_the_stated_window(
-    row: WeightsRow, table: ModuleType, shapes: dict[str, dict[str, object]]
+    row: WeightsRow, weights_table: ModuleType, shapes: dict[str, dict[str, object]]
 ) -> None:
     shape = shapes[row.id]
-    placed = checkpoint(row, shape, 2 * table.vision(shape))
+    placed = checkpoint(row, shape, 2 * weights_table.vision(shape))
     free = row.gpu_gib * GIB
     fit = best_fit(placed, Device("cuda", 1, free, free, (8, 0)))
     assert fit

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
-from photocraft_local.agent.planner.conditions import Condition
 from photocraft_local.agent.planner.draft import Unused
 from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Look, Pick, Plan, Relation, Wanted
 from photocraft_local.agent.planner.script.headers import (
@@ -34,11 +33,11 @@ def from_text(text: str, reader: Reader) -> Plan:
     """The plan. Raises UsageError."""
     top = tree_of(text)
     parts = [line for line in top.children if line.key not in _TOP]
-    extras = _Extras()
+    extras = _Extras(_wanted(parts, reader))
     for line in top.children:
         if line.key in _TOP:
             extras.take(line, reader)
-    plan = extras.plan(_wanted(parts, reader))
+    plan = extras.plan
     if plan == Plan():
         raise top.error("it asks for nothing", "write what is wanted, e.g. look: dog")
     depth = max(plan.wanted.depth(), plan.other.depth() if plan.other else 0)
@@ -49,91 +48,82 @@ def from_text(text: str, reader: Reader) -> Plan:
     return plan
 
 
-@dataclass
 class _Extras:
-    """What a plan holds beside the wanted photos."""
+    """What a plan holds beside the wanted photos, line by line."""
 
-    ask: Ask = field(default_factory=Ask)
-    other: Wanted | None = None
-    everything: bool = False
-    namesakes: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    unused: tuple[Unused, ...] = ()
-    blocked: tuple[Unused, ...] = ()
-
-    def plan(self, wanted: Wanted) -> Plan:
-        return Plan(wanted, **vars(self))
+    def __init__(self, wanted: Wanted) -> None:
+        self.plan = Plan(wanted)
 
     def take(self, line: Line, reader: Reader) -> None:
         if line.key == "other":
-            self.other = _block(line, reader)
+            self._set(other=_block(line, reader))
             return
         _flat(line)
         if line.key == "ask":
-            self.ask = _ask(line)
+            self._set(ask=_ask(line))
         elif line.key == "everything":
-            self.everything = _chosen(line, ("yes", "no")) == "yes"
+            self._set(everything=_chosen(line, ("yes", "no")) == "yes")
         elif line.key == "also places":
-            self.namesakes += items(line)
+            self._set(namesakes=(*self.plan.namesakes, *items(line)))
         elif line.key == "note":
-            self.notes += (one(line),)
+            self._set(notes=(*self.plan.notes, one(line)))
         elif line.key == "not used":
-            self.unused += (_unused(line),)
+            self._set(unused=(*self.plan.unused, _unused(line)))
         else:
-            self.blocked += (_unused(line),)
+            self._set(blocked=(*self.plan.blocked, _unused(line)))
+
+    def _set(self, **changes: Any) -> None:
+        self.plan = replace(self.plan, **changes)
 
 
-@dataclass
 class _Parts:
     """A ``Wanted`` while its lines are read."""
 
-    looks: tuple[Look, ...] = ()
-    not_looks: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    either: tuple[Wanted, ...] = ()
-    but_not: tuple[Wanted, ...] = ()
-    like: tuple[str, ...] = ()
-    pick: Pick | None = None
+    def __init__(self) -> None:
+        self.wanted = Wanted()
 
     def take(self, line: Line, reader: Reader) -> None:
         if line.key in ("either", "or"):
-            self.either += (_block(line, reader),)
+            self._add("either", _block(line, reader))
         elif line.key == "but not":
-            self.but_not += (_block(line, reader),)
+            self._add("but_not", _block(line, reader))
         elif header := header_of(line.key):
-            self.relations += (_relation(line, header, reader),)
+            self._add("relations", _relation(line, header, reader))
         else:
             _flat(line)
             self._take_value(line, reader)
 
     def _take_value(self, line: Line, reader: Reader) -> None:
         if line.key == "look":
-            self.looks += (Look(items(line)),)
+            self._add("looks", Look(items(line)))
         elif line.key == "not look":
-            self.not_looks += items(line)
+            self._add("not_looks", *items(line))
         elif line.key == "like":
-            self.like += _pictures(line, reader)
+            self._add("like", *_pictures(line, reader))
         elif line.key in KEYS:
-            self.conditions += conditions_of(line, reader)
+            self._add("conditions", *conditions_of(line, reader))
         elif pick_of(line.key):
             self._pick(line)
         else:
             raise _unknown_key(line)
 
+    def _add(self, name: str, *more: Any) -> None:
+        changes: dict[str, Any] = {name: (*getattr(self.wanted, name), *more)}
+        self.wanted = replace(self.wanted, **changes)
+
     def _pick(self, line: Line) -> None:
-        if self.pick:
+        if self.wanted.pick:
             raise line.error(
                 "there is a choice of photos already", "keep one of first, last, nearest …"
             )
-        self.pick = _pick(line)
+        self.wanted = replace(self.wanted, pick=_pick(line))
 
 
 def _wanted(lines: Iterable[Line], reader: Reader) -> Wanted:
     parts = _Parts()
     for line in lines:
         parts.take(line, reader)
-    return Wanted(**vars(parts))
+    return parts.wanted
 
 
 def _block(line: Line, reader: Reader, lines: list[Line] | None = None) -> Wanted:
