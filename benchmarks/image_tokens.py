@@ -79,8 +79,8 @@ def check_processor(row: Row, folder: Path, rule: Any, sizes: list[tuple[int, in
 
 def check_engine(row: Row, chat: Any, rule: Any, sizes: list[tuple[int, int]]) -> None:
     from photocraft_local.serving.pictures import PictureStore
+    from photocraft_local.serving.qwen.completion import ChatRequest
     from photocraft_local.serving.tokens import PICTURE_MARKS
-    from photocraft_local.serving.vllm.completion import ChatRequest
 
     def prompt_tokens(contents: list[Any]) -> list[int]:
         asked = [ChatRequest([{"role": "user", "content": one}], max_tokens=1) for one in contents]

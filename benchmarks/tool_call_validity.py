@@ -61,16 +61,16 @@ def is_valid(text: str, finish: str, parameters: dict[str, Any]) -> bool:
 
 def measured(family: str, folder: Path, num: int) -> Row:
     from photocraft_local.serving.pictures import PictureStore
+    from photocraft_local.serving.qwen.model import QwenModel
     from photocraft_local.serving.tokens import PictureRule
     from photocraft_local.serving.tool_calls import Limits
-    from photocraft_local.serving.vllm.model import VllmModel
 
     tools = registry_tools()
     parameters = {tool["name"]: tool["parameters"] for tool in tools}
     chat = engine_chat(folder)
     store = PictureStore(PictureRule.of_folder(folder))
     limits = Limits(thought=24, text=24, items=3)
-    model = VllmModel(chat, store, name=family, limits=limits, max_tokens=1500, temperature=1.0)
+    model = QwenModel(chat, store, name=family, limits=limits, max_tokens=1500, temperature=1.0)
     requests = []
     for number in range(num):
         asked = [

@@ -140,7 +140,7 @@ def _opened(parts: Parts, given: Asked, listeners: Listeners) -> tuple[ChatModel
     shown = AskedPlan(given.question, given.question, "", given.pictures)
     if given.plan:
         shown = _shown(_planner(parts), given)
-    model = parts.served().model(listeners.on_stage)
+    model = parts.served().brain(listeners.on_stage).model()
     listeners.on_plan(shown)
     return model, shown
 

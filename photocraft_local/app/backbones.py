@@ -13,9 +13,9 @@ from photocraft_local.errors import SettingsError
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
+    from photocraft_local.serving.qwen.brain import Brain
     from photocraft_local.serving.tokens import PictureRule
     from photocraft_local.serving.vllm.client import ChatClient
-    from photocraft_local.serving.vllm.model import VllmModel
     from photocraft_local.serving.vllm.server import ModelServer
 
 BACKBONES = ("auto", "planner", "vllm")
@@ -45,21 +45,21 @@ class ServedBackbone:
         self._settings = settings
         self._server: ModelServer | None = None
         self._client: ChatClient | None = None
-        self._make: Callable[[], VllmModel] | None = None
+        self._brain: Brain | None = None
 
-    def model(self, progress: Callable[[str], None]) -> VllmModel:
-        """A model for one episode; starts the server if none runs and tells ``progress``.
+    def brain(self, progress: Callable[[str], None]) -> Brain:
+        """Starts the server if none runs and tells ``progress``.
 
         Raises SettingsError, MissingExtraError, UsageError or ModelError, each with its way out.
         """
-        if self._make is None:
-            self._make = self._opened(progress)
-        return self._make()
+        if self._brain is None:
+            self._brain = self._opened(progress)
+        return self._brain
 
     def close(self) -> None:
         """Ends the connections, and the server if it was started here."""
         client, server = self._client, self._server
-        self._client = self._server = self._make = None
+        self._client = self._server = self._brain = None
         try:
             if client is not None:
                 client.close()
@@ -67,12 +67,12 @@ class ServedBackbone:
             if server is not None:
                 server.stop()
 
-    def _opened(self, progress: Callable[[str], None]) -> Callable[[], VllmModel]:
+    def _opened(self, progress: Callable[[str], None]) -> Brain:
         from photocraft_local.serving.pictures import PictureStore
+        from photocraft_local.serving.qwen.brain import Brain
         from photocraft_local.serving.tokens import PromptCounter
         from photocraft_local.serving.tool_calls import Limits
         from photocraft_local.serving.vllm.client import ChatClient
-        from photocraft_local.serving.vllm.model import VllmModel
         from photocraft_local.serving.vllm.server import make_server
 
         weights, foreign = self._settings.weights, bool(self._settings.backbone_url)
@@ -80,25 +80,18 @@ class ServedBackbone:
         endpoint = server.ensure(progress)
         limits = server.limits
         rule = _rule(weights, server, limits.picture_tokens)
-        store = PictureStore(rule)
-        counter = PromptCounter(weights, rule) if weights else None
         self._client = client = ChatClient(
             endpoint, server.model, on_lost=lambda: server.recover(progress)
         )
-        name = weights.name if weights else server.model
-
-        def make() -> VllmModel:
-            return VllmModel(
-                client,
-                store,
-                name=f"vllm {name}",
-                limits=Limits(plain=foreign),  # whose grammar engine is not known
-                counter=counter,
-                window=limits.window,
-                max_pictures=limits.pictures,
-            )
-
-        return make
+        return Brain(
+            name=f"vllm {weights.name if weights else server.model}",
+            chat=client,
+            pictures=PictureStore(rule),
+            limits=Limits(plain=foreign),  # whose grammar engine is not known
+            counter=PromptCounter(weights, rule) if weights else None,
+            window=limits.window,
+            max_pictures=limits.pictures,
+        )
 
 
 def _rule(weights: Path | None, server: ModelServer, most_tokens: int) -> PictureRule:

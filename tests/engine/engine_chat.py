@@ -7,7 +7,7 @@ from typing import Any
 
 from photocraft_local.errors import PictureUnknown, PromptTooLong
 from photocraft_local.records import Usage
-from photocraft_local.serving.vllm.completion import ChatRequest, Completion
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion
 
 
 class EngineChat:

@@ -13,9 +13,9 @@ import pytest
 from engine_chat import EngineChat
 
 from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.model import QwenModel
 from photocraft_local.serving.tokens import PictureRule, PromptCounter
 from photocraft_local.serving.tool_calls import Limits, call_schema
-from photocraft_local.serving.vllm.model import VllmModel
 from photocraft_local.tools.standard import standard_tools
 from photocraft_local.tools.validate import problems
 
@@ -38,7 +38,7 @@ def test_every_sampled_reply_is_a_valid_call_of_a_real_tool(
     folder = checkpoint(family)
     chat = EngineChat(engine(family))
     store = PictureStore(PictureRule.of_folder(folder))
-    model = VllmModel(chat, store, name="tiny", limits=SHORT, max_tokens=1500, temperature=1.0)
+    model = QwenModel(chat, store, name="tiny", limits=SHORT, max_tokens=1500, temperature=1.0)
     asked = [
         [{"role": "system", "content": "Find photos."}, {"role": "user", "content": f"trip {n}"}]
         for n in range(CALLS)
@@ -67,7 +67,7 @@ def test_the_last_turn_can_only_submit_and_a_cut_reply_is_no_call(
 ) -> None:
     chat = EngineChat(engine(family))
     store = PictureStore(PictureRule.of_folder(checkpoint(family)))
-    model = VllmModel(chat, store, name="tiny", limits=SHORT, max_tokens=1500, temperature=1.0)
+    model = QwenModel(chat, store, name="tiny", limits=SHORT, max_tokens=1500, temperature=1.0)
     asked = [{"role": "user", "content": "which photos?"}]
     model.conversation(asked, TOOLS)
     last = [tool for tool in TOOLS if tool["name"] == "submit_answer"]
@@ -75,7 +75,7 @@ def test_the_last_turn_can_only_submit_and_a_cut_reply_is_no_call(
         reply = model.complete(asked, last)
         assert reply.call
         assert reply.call.name == "submit_answer"
-    brief = VllmModel(chat, store, name="tiny", max_tokens=9)
+    brief = QwenModel(chat, store, name="tiny", max_tokens=9)
     assert brief.complete(asked, TOOLS).call is None
 
 

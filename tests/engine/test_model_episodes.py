@@ -16,10 +16,10 @@ from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.app.backbones import ServedBackbone
 from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.brain import Brain
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion
 from photocraft_local.serving.tokens import PictureRule, PromptCounter
 from photocraft_local.serving.tool_calls import Limits
-from photocraft_local.serving.vllm.completion import ChatRequest, Completion
-from photocraft_local.serving.vllm.model import VllmModel
 
 FAMILIES = ("qwen2.5-vl", "qwen3-vl")
 TURNS = 5
@@ -65,19 +65,16 @@ def test_four_episodes_end_with_an_answer_or_an_honest_abstention(
     rule = PictureRule.of_folder(weights).at_most(256)
     chat, store, counter = OneAtATime(engine_chat), PictureStore(rule), PromptCounter(weights, rule)
 
-    def model(*_: object) -> VllmModel:
-        return VllmModel(
-            chat,
-            store,
-            name=f"vllm {family}",
-            limits=Limits(thought=16, text=16, items=2),
-            max_tokens=900,
-            counter=counter,
-            window=WINDOW,
-            max_pictures=4,
-        )
-
-    monkeypatch.setattr(ServedBackbone, "model", model)
+    brain = Brain(
+        name=f"vllm {family}",
+        chat=chat,
+        pictures=store,
+        limits=Limits(thought=16, text=16, items=2),
+        counter=counter,
+        window=WINDOW,
+        max_pictures=4,
+    )
+    monkeypatch.setattr(ServedBackbone, "brain", lambda *_: brain)
     settings = Settings(
         library=library, cache=shared_cache, encoder="null", weights=weights, max_turns=TURNS
     )

@@ -16,9 +16,9 @@ from photocraft_local.errors import PromptTooLong
 from photocraft_local.memory.context import Context, picture_parts
 from photocraft_local.records import Observation, Step, ToolCall
 from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.model import QwenModel
 from photocraft_local.serving.tokens import PictureRule, PromptCounter
 from photocraft_local.serving.tool_calls import Limits
-from photocraft_local.serving.vllm.model import VllmModel
 from photocraft_local.tools.schema import arguments, words
 
 FAMILIES = ("qwen2.5-vl", "qwen3-vl")
@@ -45,8 +45,8 @@ def turns(photos: list[Image.Image], *, label: str = "p") -> Context:
 @pytest.fixture
 def made(
     engine: Callable[..., Any], checkpoint: Callable[..., Path]
-) -> Callable[..., tuple[EngineChat, VllmModel, PromptCounter]]:
-    def get(family: str, **options: Any) -> tuple[EngineChat, VllmModel, PromptCounter]:
+) -> Callable[..., tuple[EngineChat, QwenModel, PromptCounter]]:
+    def get(family: str, **options: Any) -> tuple[EngineChat, QwenModel, PromptCounter]:
         folder = checkpoint(family)
         llm = engine(family)
         llm.reset_prefix_cache()
@@ -54,7 +54,7 @@ def made(
         chat, rule = EngineChat(llm), PictureRule.of_folder(folder)
         counter = PromptCounter(folder, rule)
         usual: dict[str, Any] = {"counter": counter, "window": 16384, "max_tokens": 400}
-        model = VllmModel(chat, PictureStore(rule), name="tiny", limits=LIMITS, **(usual | options))
+        model = QwenModel(chat, PictureStore(rule), name="tiny", limits=LIMITS, **(usual | options))
         return chat, model, counter
 
     return get

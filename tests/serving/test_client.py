@@ -38,8 +38,8 @@ from photocraft_local.errors import (
 )
 from photocraft_local.records import Usage
 from photocraft_local.serving.endpoint import Endpoint
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion, completion_of
 from photocraft_local.serving.vllm.client import ChatClient
-from photocraft_local.serving.vllm.completion import ChatRequest, Completion, completion_of
 
 ASK = ChatRequest([{"role": "user", "content": "a bus?"}])
 Served = Callable[..., tuple[PlayedServer, ChatClient]]

@@ -18,7 +18,7 @@ from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.app.backbones import chosen
 from photocraft_local.errors import PhotocraftError, ServerLost, SettingsError
-from photocraft_local.serving.vllm.conversation import num_gone
+from photocraft_local.serving.qwen.conversation import num_gone
 
 PROOF = {"constraint": "everything", "where": "width > 0"}
 ALL = {"where": "width > 0", "save_as": "all"}

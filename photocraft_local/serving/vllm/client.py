@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import MissingExtraError, ModelError, ServerLost
 from photocraft_local.serving.endpoint import Endpoint
-from photocraft_local.serving.vllm.completion import ChatRequest, Completion, completion_of
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion, completion_of
 from photocraft_local.serving.vllm.failures import Again, late, lost, reply_json
 
 if TYPE_CHECKING:

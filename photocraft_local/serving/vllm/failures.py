@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from photocraft_local.errors import ModelError, PictureUnknown, PromptTooLong, ServerLost
-from photocraft_local.serving.vllm.completion import shown
+from photocraft_local.serving.qwen.completion import shown
 
 # vLLM's own words, on a uuid that left its cache and on a prompt beyond the window
 _UNKNOWN_PICTURE = "data is not provided"

@@ -13,15 +13,15 @@ from photocraft_local.errors import MalformedCall, PictureUnknown, PromptTooLong
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 from photocraft_local.serving.native_calls import parse_native, split_thinking
 from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.completion import Chat, ChatRequest, Completion
+from photocraft_local.serving.qwen.conversation import Conversation, conversation
 from photocraft_local.serving.tokens import PromptCounter
 from photocraft_local.serving.tool_calls import Form, Limits, call_schema, parse_constrained
-from photocraft_local.serving.vllm.completion import Chat, ChatRequest, Completion
-from photocraft_local.serving.vllm.conversation import Conversation, conversation
 
 LEAST_REPLY = 256  # tokens that must be left for a reply
 
 
-class VllmModel:
+class QwenModel:
     """A ``ChatModel``. Many may share one ``chat`` and one ``pictures``, one an episode.
 
     ``form`` JSON constrains each reply to a valid call; NATIVE leaves the model its own way to

@@ -24,10 +24,10 @@ from photocraft_local.memory.context import Context, picture_parts
 from photocraft_local.records import Observation, Step, ToolCall, Usage
 from photocraft_local.serving.chat_model import ChatModel, Message
 from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.model import QwenModel
 from photocraft_local.serving.tokens import PictureRule
 from photocraft_local.serving.tool_calls import Form
 from photocraft_local.serving.vllm.client import ChatClient
-from photocraft_local.serving.vllm.model import VllmModel
 from photocraft_local.tools.schema import arguments, uids, words
 
 RULE = PictureRule(28, 4 * 28**2, 1280 * 28**2)
@@ -60,7 +60,7 @@ def served(tmp_path: Path) -> Iterator[Any]:
             )
             client = stack.enter_context(ChatClient(server.endpoint, "tiny", tries=2))
             store = options.pop("store", None) or PictureStore(RULE)
-            return server, VllmModel(client, store, name="vllm tiny", **options)
+            return server, QwenModel(client, store, name="vllm tiny", **options)
 
         yield start
 
@@ -131,7 +131,7 @@ def test_a_picture_travels_once_for_all_turns_and_episodes(served: Any) -> None:
     talk = context(step(1, ("p7k3mq", picture("red")))).messages()
     model.complete(talk, TOOLS)
     model.complete(talk, TOOLS)
-    VllmModel(model._chat, store, name="another episode").complete(talk, TOOLS)
+    QwenModel(model._chat, store, name="another episode").complete(talk, TOOLS)
     first, *later = [pictures_of(body) for body in server.seen]
     assert first[0]["image_url"]["url"].startswith("data:image/png;base64,")
     assert all(one[0]["image_url"] is None for one in later)

@@ -1,0 +1,40 @@
+"""A Qwen-VL model that runs: what answers its requests, and what one request may hold.
+
+Shared by all episodes of a process; whatever starts an engine gives one out. Starts nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.completion import Chat
+from photocraft_local.serving.qwen.model import QwenModel
+from photocraft_local.serving.tokens import PromptCounter
+from photocraft_local.serving.tool_calls import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """``window`` (tokens of prompt and reply) and ``max_pictures`` (of one prompt) are 0 where
+    they are not known; without ``counter`` prompts are not counted before they are sent."""
+
+    name: str
+    chat: Chat
+    pictures: PictureStore
+    limits: Limits
+    counter: PromptCounter | None = None
+    window: int = 0
+    max_pictures: int = 0
+
+    def model(self) -> QwenModel:
+        """For one episode."""
+        return QwenModel(
+            self.chat,
+            self.pictures,
+            name=self.name,
+            limits=self.limits,
+            counter=self.counter,
+            window=self.window,
+            max_pictures=self.max_pictures,
+        )
