@@ -52,6 +52,7 @@ PAGES = (
     "CHANGELOG.md",
     "weights.md",
     "docs/architecture.md",
+    "docs/backbone.md",
     "docs/cli.md",
     "docs/formats.md",
     "docs/log.md",

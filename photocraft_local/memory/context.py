@@ -16,16 +16,17 @@ from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.serving.chat_model import Message
 
+Content = str | Sequence[dict[str, Json]]  # a text, or parts as ``picture_parts`` makes them
 _PICTURE_TYPES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
 
 class Context:
     """Stable blocks first, then S, then turns. Knows messages only, not what they mean."""
 
-    def __init__(self, system: str, blocks: Sequence[str]) -> None:
+    def __init__(self, system: str, blocks: Sequence[Content]) -> None:
         """``blocks`` in the order of change: library card, question, hints; empty ones go."""
         self._stable: list[Message] = [{"role": "system", "content": system}]
-        self._stable += [{"role": "user", "content": block} for block in blocks if block]
+        self._stable += [{"role": "user", "content": _content(one)} for one in blocks if one]
         self._summary: list[Message] = []
         self._turns: list[Message] = []
 
@@ -50,6 +51,10 @@ class Context:
 
     def messages(self) -> list[Message]:
         return [*self._stable, *self._summary, *self._turns]
+
+
+def _content(block: Content) -> Json:
+    return block if isinstance(block, str) else list(block)
 
 
 def call_message(call: ToolCall, thought: str, call_id: str) -> Message:

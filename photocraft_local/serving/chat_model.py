@@ -35,3 +35,27 @@ class ChatModel(Protocol):
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         """The next turn. Raises ModelError if the backbone fails."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a prompt would hold, before it is sent, in tokens of the backbone.
+
+    ``prompt`` is the prompt with its pictures, ``window`` takes prompt and reply, ``reply`` is
+    what a reply may need. ``most_pictures`` 0: no limit of its own.
+    """
+
+    prompt: int
+    window: int
+    reply: int
+    pictures: int = 0
+    most_pictures: int = 0
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A backbone that can say how full its window would be."""
+
+    def load(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Load | None:
+        """Sends nothing. None where no window is known."""
+        ...

@@ -29,6 +29,12 @@ def test_blocks_stand_in_the_order_of_change_and_empty_ones_go() -> None:
     assert [message["content"] for message in context.messages()] == ["S", "card", "question"]
 
 
+def test_a_block_may_hold_pictures() -> None:
+    parts = [{"type": "text", "text": "question"}, *picture_parts("q1", b"/photos/a.jpg")]
+    context = Context("S", ["card", parts, []])
+    assert [message["content"] for message in context.messages()] == ["S", "card", parts]
+
+
 def test_turns_only_append_and_bytes_are_stable() -> None:
     context = Context("S", ["q"])
     seen = []
