@@ -15,10 +15,9 @@ from typing import Any
 
 from photocraft_local.app.weight_sums import OWN_FILES
 from photocraft_local.errors import UsageError
+from photocraft_local.storage.safetensors import TensorFault, read_tensors
 
 _INDEX_END = ".safetensors.index.json"
-_LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
-_POINTER = b"version "  # how the small text begins that Git LFS leaves in place of a file
 _LARGEST_JSON = 64 << 20
 _READ_BY_ENGINES = {".safetensors", ".bin", ".pt", ".pth", ".onnx", ".json", ".jinja", ".py"}
 _READ_BY_ENGINES |= {".onnx_data", ".data", ".txt", ".model"}
@@ -55,8 +54,9 @@ class WeightFolder:
         """File, kind and detail of whatever needs no hash to be seen, each file once."""
         for name in sorted(self.sizes):
             if name.endswith(".safetensors"):
-                if fault := _safetensors_fault(self.root / name, self.sizes[name]):
-                    yield name, *fault
+                found = read_tensors(self.root / name)
+                if isinstance(found, TensorFault):
+                    yield name, found.kind, found.detail
             elif name.endswith(".json"):
                 yield from self._json_faults(name)
         if "config.json" not in self.sizes and any(n.endswith(".safetensors") for n in self.sizes):
@@ -99,29 +99,3 @@ def _json_of(path: Path) -> Any:
             return json.loads(file.read(_LARGEST_JSON))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _safetensors_fault(path: Path, size: int) -> tuple[str, str] | None:
-    """Kind and detail. A file is a length (8 bytes), a JSON header of that length, then tensors."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(8)
-            if start == _POINTER:
-                return "missing", "only a Git LFS pointer lies there, not the weights"
-            length = int.from_bytes(start, "little")
-            if len(start) < 8 or (length <= _LARGEST_HEADER and 8 + length > size):
-                return "truncated", f"it ends inside its header, after {size:,} bytes"
-            if length > _LARGEST_HEADER:
-                raise ValueError(length)
-            header = json.loads(file.read(length))
-        ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name[:2] != "__"]
-        wanted = 8 + length + max(map(int, ends), default=0)
-    except OSError as exc:
-        return "damaged", f"it cannot be read: {exc.strerror}"
-    except (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError):
-        return "damaged", "its header is none of a safetensors file"
-    if size < wanted:
-        return "truncated", f"it has {size:,} of {wanted:,} bytes"
-    if size > wanted:
-        return "damaged", f"it has {size:,} bytes, its header accounts for {wanted:,}"
-    return None

@@ -43,7 +43,8 @@ class WeightsRow:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with one file: ``missing``, ``truncated``, ``damaged`` or ``unlisted``."""
+    """What is wrong with one file: ``missing``, ``unreadable``, ``truncated``, ``damaged`` or
+    ``unlisted``."""
 
     file: str
     kind: str

@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from server_parts import GIB, QWEN3_8B, TINY, safetensors, weights, write_json
 
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.vllm.checkpoint import Checkpoint
 from photocraft_local.serving.vllm.families import FAMILIES, smaller_rows
-from photocraft_local.serving.vllm.tensors import count, read_tensors
 
 INDEX = "model.safetensors.index.json"
 SECOND = "model-00002-of-00003.safetensors"
@@ -102,7 +99,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda f: cut(f, SECOND, (f / SECOND).stat().st_size - 20),
         "is truncated: 20 bytes",
     ),
-    "empty file": (lambda f: (f / SECOND).write_bytes(b""), "is no safetensors file"),
+    "empty file": (lambda f: (f / SECOND).write_bytes(b""), "is truncated: 0 bytes of at least 8"),
     "too long": (lambda f: cut(f, SECOND, -7), "its header states"),
     "a pointer": (
         lambda f: (f / SECOND).write_text("version https://git-lfs.github.com/spec/v1\n"),
@@ -152,19 +149,3 @@ def test_no_folder_and_other_formats(tmp_path: Path) -> None:
 def test_sixteen_gigabytes_are_checked_without_reading_them(tmp_path: Path) -> None:
     folder = weights(tmp_path / "w", sizes=QWEN3_8B, size=16 * GIB, files=4)
     assert Checkpoint.read(folder).weight_bytes == pytest.approx(16 * GIB, abs=100)
-
-
-def test_numbers_of_parameters_come_from_the_shapes(tmp_path: Path) -> None:
-    safetensors(tmp_path / "a", {"x": ("F32", [3, 5], 60), "y": ("U8", [], 1)})
-    assert count(read_tensors(tmp_path / "a", "row X")) == 16
-
-
-@given(st.binary(max_size=64))
-def test_any_header_is_understood_or_refused(tmp_path_factory: Any, data: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / "fuzz.safetensors"
-    path.write_bytes(len(data).to_bytes(8, "little") + data)
-    with pytest.raises(ModelError):
-        read_tensors(path, "row X")
-    path.write_bytes(data)
-    with pytest.raises(ModelError):
-        read_tensors(path, "row X")

@@ -14,7 +14,7 @@ from typing import Any
 
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.vllm.families import FAMILIES, KNOWN, Family, row_of
-from photocraft_local.serving.vllm.tensors import Tensor, read_tensors
+from photocraft_local.storage.safetensors import Tensor, TensorFault, read_tensors
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
@@ -175,7 +175,7 @@ def _tensors(folder: Path, row: str) -> list[Tensor]:
     if not (folder / _INDEX).exists():
         if not (folder / _SINGLE).exists():
             raise _no_weights(folder, row)
-        return read_tensors(folder / _SINGLE, row)
+        return _tensors_of(folder / _SINGLE, row)
     index = _json(folder / _INDEX, f"weights.md, {row}, lists every file")
     named = index.get("weight_map")
     if not isinstance(named, dict) or not named:
@@ -186,7 +186,7 @@ def _tensors(folder: Path, row: str) -> list[Tensor]:
             f"{folder / _INDEX} names a file outside of the folder: {strange[0]!r}",
             hint="copy it again from where the weights came from",
         )
-    found = {file: read_tensors(folder / file, row) for file in files}
+    found = {file: _tensors_of(folder / file, row) for file in files}
     there = {(tensor.name, file) for file, tensors in found.items() for tensor in tensors}
     if absent := [item for item in named.items() if item not in there]:
         raise ModelError(
@@ -194,6 +194,23 @@ def _tensors(folder: Path, row: str) -> list[Tensor]:
             hint=f"the files are of different models or revisions: copy all of weights.md, {row}",
         )
     return [tensor for tensors in found.values() for tensor in tensors]
+
+
+def _tensors_of(path: Path, row: str) -> list[Tensor]:
+    """Of one whole file. Raises ModelError."""
+    found = read_tensors(path)
+    if isinstance(found, TensorFault):
+        raise _unusable(path, found, row)
+    return found
+
+
+def _unusable(path: Path, fault: TensorFault, row: str) -> ModelError:
+    again = f"copy {path.name} again, weights.md, {row}; photocraft weights verify checks them all"
+    if fault.kind == "unreadable":
+        again = "check that it is yours to read, and the drive whole"
+    elif "LFS" in fault.detail:
+        again = "on the connected machine run: git lfs pull; then copy the folder again"
+    return ModelError(f"the weights file {path} is {fault.kind}: {fault.detail}", hint=again)
 
 
 def _no_weights(folder: Path, row: str) -> ModelError:
