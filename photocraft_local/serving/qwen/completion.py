@@ -7,11 +7,11 @@ Knows neither sockets nor tools.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from photocraft_local.errors import ModelError
+from photocraft_local.errors import ModelError, ServerLost
 from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import Message
 
@@ -20,7 +20,11 @@ _SHOWN = 200  # characters of a foreign text in a message
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """``schema``: a JSON schema that the reply's text has to keep; None = free text."""
+    """``schema``: a JSON schema that the reply's text has to keep; None = free text.
+
+    ``choices``: the reply is one of these short texts, and each one's probability is told.
+    A last message of the assistant is the reply's own beginning, which goes on where it ends.
+    """
 
     messages: list[Message]
     schema: dict[str, Any] | None = None
@@ -28,6 +32,7 @@ class ChatRequest:
     temperature: float = 0.0
     seed: int | None = None
     extra: dict[str, Any] = field(default_factory=dict)  # other fields of the API
+    choices: tuple[str, ...] = ()
 
     def to_json(self, model: str) -> dict[str, Any]:
         """The body of POST /v1/chat/completions."""
@@ -38,6 +43,8 @@ class ChatRequest:
             "temperature": self.temperature,
             "stream": False,
         }
+        if self.messages and self.messages[-1]["role"] == "assistant":
+            body |= {"add_generation_prompt": False, "continue_final_message": True}
         if self.seed is not None:
             body["seed"] = self.seed
         if self.schema is not None:
@@ -48,13 +55,18 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """``finish`` is the server's reason: "stop", "length" (cut), "tool_calls", …"""
+    """``finish`` is the server's reason: "stop", "length" (cut), "tool_calls", …
+
+    ``logprobs``: natural logarithm of each choice's probability as the reply's first words; they
+    do not add up to 1, since the model could have said something else.
+    """
 
     text: str
     reasoning: str = ""
     finish: str = "stop"
     calls: tuple[Mapping[str, Any], ...] = ()
     usage: Usage = Usage()
+    logprobs: Mapping[str, float] = field(default_factory=dict)
 
 
 class Chat(Protocol):
@@ -63,6 +75,37 @@ class Chat(Protocol):
     def chat(self, request: ChatRequest) -> Completion:
         """Raises ModelError, with PromptTooLong and PictureUnknown among it."""
         ...
+
+
+@runtime_checkable
+class ManyAtOnce(Protocol):
+    """A ``Chat`` that takes many requests together."""
+
+    def chat_all(
+        self, requests: Sequence[ChatRequest], *, at_once: int
+    ) -> list[Completion | ModelError]:
+        """One reply a request, in their order; what went wrong with one stands in its place.
+
+        Raises ServerLost, which all of them share."""
+        ...
+
+
+def chat_all(
+    chat: Chat, requests: Sequence[ChatRequest], *, at_once: int
+) -> list[Completion | ModelError]:
+    """``ManyAtOnce.chat_all`` of any chat, one by one where it knows no other way."""
+    if isinstance(chat, ManyAtOnce):
+        return chat.chat_all(requests, at_once=at_once)
+    return [_tried(chat, request) for request in requests]
+
+
+def _tried(chat: Chat, request: ChatRequest) -> Completion | ModelError:
+    try:
+        return chat.chat(request)
+    except ServerLost:
+        raise
+    except ModelError as exc:
+        return exc
 
 
 def completion_of(reply: object) -> Completion:

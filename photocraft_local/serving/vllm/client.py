@@ -12,12 +12,14 @@ import asyncio
 import concurrent.futures
 import json
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import MissingExtraError, ModelError, ServerLost
 from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion, completion_of
+from photocraft_local.serving.vllm.choices import CHAT as _CHAT
+from photocraft_local.serving.vllm.choices import Chooser
 from photocraft_local.serving.vllm.failures import Again, late, lost, reply_json
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class ChatClient:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._http: httpx.AsyncClient | None = None
+        self._chooser = Chooser(self._post, model)
 
     def chat(self, request: ChatRequest) -> Completion:
         """Waits for ``achat``, from any number of threads at once. Ctrl-C ends the request."""
@@ -62,6 +65,13 @@ class ChatClient:
         ModelError for whatever else the server did.
         """
         return await asyncio.wrap_future(self._started(self._chat(request)))
+
+    def chat_all(
+        self, requests: Sequence[ChatRequest], *, at_once: int
+    ) -> list[Completion | ModelError]:
+        """``ManyAtOnce``: ``at_once`` of them are on their way at any time. Ctrl-C ends all."""
+        replies: list[Completion | ModelError] = self._wait(self._chat_all(requests, at_once))
+        return replies
 
     def models(self) -> list[str]:
         """Names under which the server serves. Raises as ``chat``; nothing is tried twice."""
@@ -86,10 +96,33 @@ class ChatClient:
         self.close()
 
     async def _chat(self, request: ChatRequest) -> Completion:
-        body = json.dumps(request.to_json(self._model)).encode()
-        return completion_of(
-            await self._tried("POST", "/v1/chat/completions", body, tries=self._tries)
-        )
+        if request.choices:
+            return await self._chooser.chosen(request)
+        return completion_of(await self._post(_CHAT, request.to_json(self._model)))
+
+    async def _chat_all(
+        self, requests: Sequence[ChatRequest], at_once: int
+    ) -> list[Completion | ModelError]:
+        room = asyncio.Semaphore(at_once)
+
+        async def one(request: ChatRequest) -> Completion | ModelError:
+            async with room:
+                try:
+                    return await self._chat(request)
+                except ServerLost:
+                    raise
+                except ModelError as exc:
+                    return exc
+
+        tasks = [asyncio.ensure_future(one(request)) for request in requests]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        return await self._tried("POST", path, json.dumps(body).encode(), tries=self._tries)
 
     async def _tried(self, method: str, path: str, body: bytes | None = None, *, tries: int) -> Any:
         """The parsed JSON of a request that may go out ``tries`` times."""
