@@ -32,9 +32,9 @@ _PAUSE_SECONDS = 0.2  # before the second try; doubled before each further one
 class ChatClient:
     """``seconds`` is the limit of one request, all of it; ``tries`` counts the first one too.
 
-    ``on_lost`` is called before a request goes out again after the connection failed: whoever
-    manages the server starts it again there, and may give a new token. Each waiting episode calls
-    it, in threads at once.
+    ``on_lost`` is called before a request goes out again after the connection or the server
+    failed: whoever manages the server starts it again there, and may give a new token. Each
+    waiting episode calls it, in threads at once.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class ChatClient:
                 if tries < 1:
                     raise problem.error from problem
                 await asyncio.sleep(pause)
-                if isinstance(problem.error, ServerLost):
+                if problem.broken:
                     await self._recovered()
             pause *= 2
 

@@ -23,11 +23,14 @@ _HINTS = {
 
 
 class Again(Exception):
-    """The request got no whole reply and may go out again; ``error`` is for the last time."""
+    """The request got no whole reply and may go out again; ``error`` is for the last time.
 
-    def __init__(self, error: ModelError) -> None:
+    ``broken``: whoever manages the server should look after it first.
+    """
+
+    def __init__(self, error: ModelError, *, broken: bool = False) -> None:
         super().__init__(error.message)
-        self.error = error
+        self.error, self.broken = error, broken or isinstance(error, ServerLost)
 
 
 def reply_json(status: int, content: bytes, where: str) -> Any:
@@ -74,7 +77,9 @@ def _refused(status: int, content: bytes, where: str) -> Exception:
         f"the backbone at {where} answered {status}: {shown(said)}",
         hint=_HINTS.get(status, _LOG),
     )
-    return Again(error) if status == 429 or status >= 500 else error
+    if status >= 500:  # vLLM says so while it goes down after its engine died
+        return Again(error, broken=True)
+    return Again(error) if status == 429 else error
 
 
 def _message(content: bytes) -> str:

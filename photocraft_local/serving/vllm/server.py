@@ -49,6 +49,7 @@ class ManagedServer:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.RLock()
+        self._stopped = threading.Event()  # seen by a start that runs in another thread
         self._keeper: subprocess.Popen[bytes] | None = None
         self._record: ServerRecord | None = None
         self.command: ServeCommand | None = None  # of the server that was started here
@@ -87,9 +88,10 @@ class ManagedServer:
         return self._keeper is not None
 
     def ensure(self, progress: Told = nobody) -> Endpoint:
+        self._stopped.clear()
         with self._lock:
             if not self.runs():
-                self.start(progress)
+                self._start(progress)
             return self.endpoint
 
     def runs(self) -> bool:
@@ -104,44 +106,27 @@ class ManagedServer:
         ``progress`` is told each stage. Raises the errors of ``derive``, and ModelError with the
         cause if the server ends or takes longer than the setting allows.
         """
+        self._stopped.clear()
         with self._lock:
-            self._forget()
-            place, seconds = self.place, self._settings.server_start_seconds
-            waited = False
-
-            def on_wait() -> None:
-                nonlocal waited
-                if not waited:
-                    progress("another photocraft is starting the server")
-                waited = True
-
-            with place.locked(seconds, on_wait):
-                for orphan in end_orphans(place.folder.parent):
-                    progress(f"ended a server that was left behind (process {orphan.server.pid})")
-                self._record = ServerRecord.read(place.record)
-                if self._record is None:
-                    self._launch(place, progress)
-                else:
-                    progress("using the server that runs already")
-                    self.check()
-            return self.endpoint
+            return self._start(progress)
 
     def recover(self, progress: Told = nobody) -> Endpoint:
         """A token, from the one that runs or from a new one.
 
-        Raises ModelError if the one that runs belongs to another photocraft and hangs.
+        Raises ModelError if the one that runs belongs to another photocraft and hangs, or if
+        this one was stopped meanwhile.
         """
         with self._lock:
+            self._check_wanted()
             if self.runs():
                 try:
-                    self.check()
+                    self._await_end_or_token()
                 except ModelError:
                     if self.runs() and not self.owned:
                         raise  # another photocraft's: it can be asked again, not ended
                 else:
                     return self.endpoint
-            self.stop()
-            return self.start(progress)
+            return self._start(progress)
 
     def check(self, seconds: float | None = None) -> None:
         health.check(self.endpoint, seconds or TOKEN_SECONDS)
@@ -152,16 +137,62 @@ class ManagedServer:
         return failure(self.place.log, code, "serving")
 
     def stop(self) -> None:
-        """Ends what was started here and waits for it; a shared server stays."""
+        """Ends what was started here and waits for it; a shared server stays.
+
+        A start that another thread is at ends as well, with a ModelError there.
+        """
+        self._stopped.set()
+        if keeper := self._keeper:
+            _let_go(keeper)
         with self._lock:
             self._forget()
+
+    def _start(self, progress: Told) -> Endpoint:
+        self._forget()
+        place, seconds = self.place, self._settings.server_start_seconds
+        waited = False
+
+        def on_wait() -> None:
+            nonlocal waited
+            self._check_wanted()
+            if not waited:
+                progress("another photocraft is starting the server")
+            waited = True
+
+        with place.locked(seconds, on_wait):
+            self._check_wanted()
+            for orphan in end_orphans(place.folder.parent):
+                progress(f"ended a server that was left behind (process {orphan.server.pid})")
+            self._record = ServerRecord.read(place.record)
+            if self._record is None:
+                self._launch(place, progress)
+            else:
+                progress("using the server that runs already")
+                self.check()
+        return self.endpoint
+
+    def _check_wanted(self) -> None:
+        if self._stopped.is_set():
+            raise ModelError("the model server was stopped", hint="ask again")
+
+    def _await_end_or_token(self) -> None:
+        """A server whose engine died fails all it is asked and is gone some seconds later; its
+        owner is another photocraft's where it is shared, so that is waited for."""
+        deadline = time.monotonic() + (0 if self.owned else GRACE)
+        while True:
+            try:
+                return self.check()
+            except ModelError:
+                if time.monotonic() > deadline or not self.runs():
+                    raise
+                self._check_wanted()
+                time.sleep(_BEAT)
 
     def _forget(self) -> None:
         held, self._keeper, self._record = self._keeper, None, None
         if held is None:
             return
-        assert held.stdin is not None
-        held.stdin.close()  # the keeper lives as long as this is open
+        _let_go(held)
         try:
             held.wait(2 * GRACE)
         except subprocess.TimeoutExpired:
@@ -194,6 +225,7 @@ class ManagedServer:
         while not listening:
             for stage in follower.read():
                 progress(stage)
+            self._check_wanted()
             self._check_start(place, follower, deadline)
             time.sleep(_BEAT)
             listening = self._record is not None and health.listens(self._record.endpoint)
@@ -212,6 +244,12 @@ class ManagedServer:
                 hint=f"a slow disk needs a longer server_start_seconds; log: {place.log}",
             )
         self._record = self._record or ServerRecord.read(place.record)
+
+
+def _let_go(keeper: subprocess.Popen[bytes]) -> None:
+    """It lives as long as its stdin is open."""
+    assert keeper.stdin is not None
+    keeper.stdin.close()
 
 
 __all__ = ["ManagedServer", "ModelServer", "OutsideServer", "make_server"]
