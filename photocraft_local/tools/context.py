@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from photocraft_local.timelang import Habits
 from photocraft_local.tools.ports import MemoryPort, NoMemory
 from photocraft_local.tools.sets import PhotoSets
+from photocraft_local.tools.viewing import Viewing
 
 if TYPE_CHECKING:
     from photocraft_local.embeddings.encoder import Encoder
+    from photocraft_local.imaging.geometry import Box
     from photocraft_local.library.library import Library
     from photocraft_local.search.catalog import Catalog, PlaceLookup
     from photocraft_local.search.searcher import Searcher
@@ -29,8 +31,9 @@ class ToolContext:
 
     ``make_searcher`` and ``make_encoder`` are called when a look is first searched: what metadata
     decides needs neither vectors nor a model. ``pictures`` are the question's own pictures: an
-    id that the model may use in ``like`` or ``fetch_image`` → absolute path. ``knowledge`` is
-    the folder of the person's notes, by default ``knowledge`` inside the library's folder.
+    id that the model may use in ``like`` or ``fetch_image`` → absolute path; ``crops`` are parts
+    of them, id → (the picture's id, its place there). ``viewing`` is how pictures are shown.
+    ``knowledge`` is the folder of the person's notes, by default inside the library's folder.
     """
 
     library: Library
@@ -43,6 +46,8 @@ class ToolContext:
     memory: MemoryPort = field(default_factory=NoMemory)
     sets: PhotoSets = field(default_factory=PhotoSets)
     pictures: Mapping[str, bytes] = field(default_factory=dict)
+    crops: dict[str, tuple[str, Box]] = field(default_factory=dict)
+    viewing: Viewing = field(default_factory=Viewing)
     knowledge: Path | None = None
 
     @property

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from photocraft_local.imaging.crops import photo_view
 from photocraft_local.imaging.pictures import jpeg_bytes
 from photocraft_local.records import Json, Observation
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.photos import source
+from photocraft_local.tools.photos import decoded, source
 from photocraft_local.tools.ports import Arguments
 
 _LONGEST = {"normal": 1024, "high": 2048}  # px of the longer side
@@ -16,30 +15,32 @@ _LONGEST = {"normal": 1024, "high": 2048}  # px of the longer side
 class FetchImage:
     name = "fetch_image"
     description = (
-        "Look at one photo or crop in more detail. normal: longer side up to 1024 pixels, "
-        "high: up to 2048. The result gives the size of the original in pixels: coordinates "
-        "for zoom_in are counted in the original, so multiply what you read off the shown "
-        "picture by 'scale'."
+        "Look at one photo, crop or picture of the question in more detail. normal: longer side "
+        "up to 1024 pixels, high: up to 2048. The result gives the size of the original in "
+        "pixels: coordinates for zoom_in are counted in the original, so take what you read off "
+        "the shown picture, minus 'padding' if there is one, and multiply x by scale.x and y by "
+        "scale.y."
     )
     parameters = schema.arguments(
         "uid",
-        uid=schema.uid("The photo or crop, e.g. p7k3mq or p7k3mq.c1."),
+        uid=schema.uid("The photo, crop or picture, e.g. p7k3mq, p7k3mq.c1 or q1."),
         detail=schema.choice("normal (default) or high.", tuple(_LONGEST)),
     )
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
         shown = source(context, arguments["uid"])
-        view = photo_view(
-            shown.path,
-            longest=_LONGEST[arguments.get("detail", "normal")],
-            max_pixels=context.settings.max_pixels,
-        )
-        width, height = shown.original_size() or (view.source_width, view.source_height)
+        longest = _LONGEST[arguments.get("detail", "normal")]
+        picture = decoded(context, shown, short_side=longest)
+        view = context.viewing.view(picture.pixels, longest=longest)
+        width, height = shown.original_size() or (picture.width, picture.height)
         data: dict[str, Json] = {
             "uid": shown.uid,
             "original": {"width": width, "height": height},
             "shown": {"width": view.width, "height": view.height},
-            "scale": round(max(width, height) / max(view.content.width, view.content.height), 3),
+            "scale": {
+                "x": round(width / view.content.width, 3),
+                "y": round(height / view.content.height, 3),
+            },
         }
         if (view.content.width, view.content.height) != (view.width, view.height):
             data["padding"] = {"left": view.content.x, "top": view.content.y}

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from photocraft_local.errors import UsageError
+from photocraft_local.imaging.crops import model_view
+from photocraft_local.imaging.pictures import resized
 from photocraft_local.records import Json
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.photos import is_crop, known_photos, source
+from photocraft_local.tools.photos import (
+    Source,
+    decoded,
+    is_crop,
+    known_photos,
+    of_the_question,
+    source,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,9 +132,23 @@ def _words(results: Mapping[str, SearchResult], kind: str) -> tuple[str, ...]:
 
 def look_of(context: ToolContext, uid: str) -> NDArray[np.float32]:
     """Unit vector (dim,) of a photo as stored, of a crop or a question's picture as encoded."""
-    if uid not in context.pictures and not is_crop(uid):
+    if not of_the_question(context, uid) and not is_crop(uid):
         return context.searcher.photo_vector(known_photos(context, [uid])[0].uid)
+    one = source(context, uid)
+    if one.is_cut:
+        return _look_of_part(context, one)
     from photocraft_local.embeddings.encoding import encode_file
 
-    path = source(context, uid).path
-    return encode_file(context.encoder, path, max_pixels=context.settings.max_pixels)
+    return encode_file(context.encoder, one.path, max_pixels=context.settings.max_pixels)
+
+
+def _look_of_part(context: ToolContext, part: Source) -> NDArray[np.float32]:
+    """As a crop of a photo is encoded: enlarged where it is small, then as the encoder wants."""
+    pixels = model_view(decoded(context, part).pixels).pixels
+    height, width = pixels.shape[:2]
+    side = context.encoder.spec.decode_side
+    if 0 < side < min(width, height):
+        scale = side / min(width, height)
+        pixels = resized(pixels, round(width * scale), round(height * scale))
+    vector: NDArray[np.float32] = context.encoder.encode_images([pixels])[0]
+    return vector

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from photocraft_local.errors import UnknownPhoto, UnreadablePhoto, UsageError
-from photocraft_local.files.decode import decode_upright
+from photocraft_local.errors import UnknownPhoto, UnreadablePhoto
+from photocraft_local.files.decode import Decoded, decode_upright
+from photocraft_local.imaging.crops import cut
 from photocraft_local.imaging.geometry import Box
-from photocraft_local.imaging.pictures import Pixels
 from photocraft_local.library.uids import normalise, split_crop
 from photocraft_local.records import Photo, path_text
 from photocraft_local.tools.context import ToolContext
@@ -22,16 +22,23 @@ from photocraft_local.tools.format import listing, safe_text, time_text
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A picture that can be shown: a photo, a crop, or one of the question's own pictures.
+    """A picture that can be shown: a photo, one of the question's own pictures, or a crop.
 
     ``photo`` is the photo itself or the crop's parent, None for the question's own; ``box`` is
-    the crop's place in it.
+    the crop's place in ``whole``, the UID of its parent. A crop of a photo has a file of its own;
+    one of the question's pictures is cut from that picture's file whenever it is needed.
     """
 
     uid: str
     path: bytes
     photo: Photo | None
     box: Box | None = None
+    whole: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether ``path`` shows more than this picture: ``box`` of it is meant."""
+        return self.box is not None and self.photo is None
 
     def original_size(self) -> tuple[int, int] | None:
         """(width, height) in pixels of what it shows of the original, if that is known."""
@@ -40,10 +47,9 @@ class Source:
         return (self.photo.width, self.photo.height) if self.photo else None
 
     def label(self) -> str:
-        if self.photo is None:
-            return f"{self.uid}\npicture of the question"
-        part = f"\npart of {self.photo.uid}" if self.box else ""
-        return f"{self.uid}{part}\n{when_and_where(self.photo)}"
+        part = f"\npart of {self.whole}" if self.box else ""
+        facts = when_and_where(self.photo) if self.photo else "picture of the question"
+        return f"{self.uid}{part}\n{facts}"
 
 
 def known_photos(context: ToolContext, uids: Iterable[str]) -> list[Photo]:
@@ -94,14 +100,22 @@ def source(context: ToolContext, uid: str) -> Source:
     """What to show for one UID. Raises UnknownPhoto; UnreadablePhoto if no file is at hand."""
     if uid in context.pictures:
         return Source(uid, context.pictures[uid], None)
+    if uid in context.crops:
+        whole, box = context.crops[uid]
+        return Source(uid, context.pictures[whole], None, box, whole)
     try:
         photo = whole_photo(context, uid)
     except UnknownPhoto as exc:
         raise _unknown(context, uid, exc) from exc
     if is_crop(uid):
         crop = context.library.crop(uid)
-        return Source(crop.uid, bytes(crop.path), photo, Box.from_corners(*crop.box))
+        return Source(crop.uid, bytes(crop.path), photo, Box.from_corners(*crop.box), photo.uid)
     return Source(photo.uid, present_path(photo), photo)
+
+
+def of_the_question(context: ToolContext, uid: str) -> bool:
+    """Whether it is one of the question's own pictures, or a part of one."""
+    return uid in context.pictures or uid in context.crops
 
 
 def is_crop(uid: str) -> bool:
@@ -130,21 +144,15 @@ def present_path(photo: Photo) -> bytes:
     )
 
 
-def pixels(context: ToolContext, shown: Source, *, short_side: int | None = None) -> Pixels:
-    """Decoded upright pixels of a source."""
+def decoded(context: ToolContext, shown: Source, *, short_side: int | None = None) -> Decoded:
+    """Upright pixels of a source, its shorter side at most ``short_side``, and the full size of
+    what its file shows; of a part of a question's picture always all pixels. Raises PhotoError.
+    """
     limit = context.settings.max_pixels
-    return decode_upright(shown.path, short_side=short_side, max_pixels=limit).pixels
-
-
-def library_source(context: ToolContext, uid: str) -> tuple[Source, Photo]:
-    """A source that belongs to a photo of the library. UsageError for the question's own."""
-    shown = source(context, uid)
-    if shown.photo is None:
-        raise UsageError(
-            f"{uid!r} is a picture of the question, not of the library",
-            hint="use it in search_photos as like, or look at it with fetch_image",
-        )
-    return shown, shown.photo
+    if shown.box is not None and shown.is_cut:
+        whole = decode_upright(shown.path, max_pixels=limit)
+        return Decoded(cut(whole.pixels, shown.box), shown.box.width, shown.box.height)
+    return decode_upright(shown.path, short_side=short_side, max_pixels=limit)
 
 
 def when_and_where(photo: Photo) -> str:
@@ -158,6 +166,9 @@ def _unknown(context: ToolContext, uid: str, error: UnknownPhoto) -> UnknownPhot
     hint = error.hint if error.hint.startswith("did you mean") else ""
     if uid in context.sets:
         hint = f"{uid!r} is a saved set; pass it as within, set or sets"
+    if of_the_question(context, uid):
+        hint = f"{uid!r} belongs to the question, not to the library: it works in search_photos "
+        hint += "(like), view_photos, fetch_image and zoom_in"
     shown = safe_text(uid, 80)
     return UnknownPhoto(
         f"there is no photo {shown!r} in this library",

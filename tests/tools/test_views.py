@@ -6,7 +6,6 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from PIL import Image
 from tool_album import Album, Call
@@ -25,7 +24,8 @@ def test_a_few_photos_come_as_separate_labelled_pictures(call: Call, album: Albu
     uids = [album.uid("cake.jpg"), album.uid(ARTS)]
     seen = call("view_photos", photos=[*uids, uids[0]])
     assert [uid for uid, _ in seen.images] == uids
-    assert seen.data == {"count": 2, "layout": "separate", "photos": uids}
+    expected = {"count": 2, "detail": "large", "layout": "separate", "photos": uids}
+    assert seen.data == expected
     height, width = opened(seen.images[1][1]).shape[:2]
     assert width == 432  # 768 px high and a label strip below
     assert 768 < height < 880
@@ -54,7 +54,7 @@ def test_fetching_gives_more_pixels_and_the_scale_to_the_original(call: Call, al
     high = call("fetch_image", uid=album.uid(ARTS), detail="high")
     assert normal.data["original"] == {"width": 1512, "height": 2688}
     assert normal.data["shown"] == {"width": 576, "height": 1024}
-    assert normal.data["scale"] == 2.625
+    assert normal.data["scale"] == {"x": 2.625, "y": 2.625}
     assert high.data["shown"] == {"width": 1152, "height": 2048}
     assert opened(high.images[0][1]).shape == (2048, 1152, 3)
 
@@ -94,16 +94,64 @@ def test_crops_can_be_viewed_and_fetched(call: Call, album: Album) -> None:
     assert call("view_photos", photos=[crop]).data["photos"] == [crop]
     fetched = call("fetch_image", uid=crop)
     assert fetched.data["original"] == {"width": 90, "height": 60}
-    assert fetched.data["scale"] == pytest.approx(90 / 448, abs=1e-3)
+    assert fetched.data["scale"] == {"x": 0.201, "y": 0.201}
 
 
-def test_the_question_s_own_picture_can_be_fetched_but_not_cropped(
+def test_a_part_of_the_question_s_picture_has_an_id_for_this_episode(
     call: Call, context: ToolContext, album: Album
 ) -> None:
-    context.pictures = {"q1": album.library.photo(album.uid("cat.jpg")).paths[0]}
+    path = album.library.photo(album.uid(ARTS)).paths[0]
+    context.pictures = {"q1": path, "q2": path}
     assert call("fetch_image", uid="q1").images[0][0] == "q1"
     assert call("view_photos", photos=["q1"]).ok
-    assert "picture of the question" in call("zoom_in", uid="q1", x=0, y=0, width=9, height=9).error
+    outer = call("zoom_in", uid="q1", x=100, y=200, width=400, height=300)
+    assert (outer.data["uid"], outer.data["of"]) == ("q1.c1", "q1")
+    inner = call("zoom_in", uid="q1.c1", x=50, y=60, width=100, height=80)
+    assert inner.data["uid"] == "q1.c2"
+    assert inner.data["of"] == "q1"
+    assert inner.data["box"] == {"x": 150, "y": 260, "width": 100, "height": 80}
+    assert call("zoom_in", uid="q2", x=0, y=0, width=9, height=9).data["uid"] == "q2.c1"
+    assert call("zoom_in", uid="q1", x=100, y=200, width=400, height=300).data["uid"] == "q1.c1"
+    same = call("zoom_in", uid=album.uid(ARTS), x=150, y=260, width=100, height=80)
+    assert same.images[0][1] == inner.images[0][1]
+    viewed = call("view_photos", photos=["q1.c1", "q1.c2"])
+    assert [uid for uid, _ in viewed.images] == ["q1.c1", "q1.c2"]
+    assert call("fetch_image", uid="q1.c2").data["original"] == {"width": 100, "height": 80}
+    outside = call("zoom_in", uid="q1.c1", x=390, y=0, width=11, height=10).error
+    assert "400 pixels wide and 300 pixels high" in outside
+    outside = call("zoom_in", uid="q1", x=1500, y=0, width=13, height=10).error
+    assert "1512 pixels wide and 2688 pixels high" in outside
+
+
+def test_what_belongs_to_the_question_is_no_answer(
+    call: Call, context: ToolContext, album: Album
+) -> None:
+    context.pictures = {"q1": album.library.photo(album.uid(ARTS)).paths[0]}
+    call("zoom_in", uid="q1", x=0, y=0, width=90, height=90)
+    for uid in ("q1", "q1.c1"):
+        proof = [{"constraint": "all", "where": "width > 0"}]
+        assert (
+            "belongs to the question" in call("submit_answer", photos=[uid], evidence=proof).error
+        )
+        assert "belongs to the question" in call("get_metadata", photos=[uid]).error
+    assert "no photo 'q1.c2'" in call("view_photos", photos=["q1.c2"]).error
+
+
+def test_photos_that_look_like_a_part_are_found(
+    call: Call, context: ToolContext, album: Album
+) -> None:
+    """The same part gives the same look, whether of a photo or of the question's picture."""
+    uid = album.uid("cat.jpg")
+    context.pictures = {"q1": album.library.photo(uid).paths[0]}
+    box = {"x": 100, "y": 40, "width": 200, "height": 180}
+    of_photo = call("zoom_in", uid=uid, **box).data["uid"]
+    of_question = call("zoom_in", uid="q1", **box).data["uid"]
+    scores = []
+    for crop in (of_photo, of_question):
+        found = call("search_photos", like=[crop], top_k=3)
+        assert found.data["photos"][0]["uid"] == uid
+        scores.append([row["score"] for row in found.data["photos"]])
+    assert np.allclose(scores[0], scores[1], atol=0.1)
 
 
 def test_a_file_that_cannot_be_read_is_told_not_hidden(
