@@ -48,7 +48,7 @@ def test_no_call_asks_more_of_a_prompt_than_it_holds(
     viewing = Viewing(rule, most, tokens)
     for detail in ("", *DETAILS):
         for layout in ("auto", "separate", "sheet"):
-            how = viewing.showing(sizes[:num], ["p7k3mq"] * num, detail, layout)  # type: ignore[arg-type]
+            how = viewing.showing(sizes[:num], ["p7k3mq"] * num, detail, layout)
             assert 1 <= how.num <= num
             assert how.sheets <= most
             if how.num > 1:
