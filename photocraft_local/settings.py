@@ -68,8 +68,9 @@ class Settings:
         default="labels",
     )
     backbone: str = _option(
-        "who drives the agent loop: 'planner' (rules), 'vllm' (a Qwen-VL model), or 'auto': vllm"
-        " where weights or backbone_url are set",
+        "who drives the agent loop: 'planner' (rules), 'vllm' (a Qwen-VL model on a server),"
+        " 'transformers' (the model in this process), or 'auto': a model where weights or"
+        " backbone_url are set",
         default="auto",
     )
     weights: Path | None = _option(
@@ -92,6 +93,9 @@ class Settings:
     workers: int = _option("decode threads; 0 = one per usable core", default=0)
     batch_size: int = _option("photos that are embedded and committed together", default=16)
     max_turns: int = _option("tool calls that one question may take", default=30)
+    compact_at: float = _option(
+        "share of the backbone's window at which older turns become a summary", default=0.8
+    )
     event_gap_hours: float = _option("a longer pause starts a new event", default=3.0)
     event_gap_km: float = _option("a longer jump starts a new event", default=5.0)
     lock_wait_seconds: float = _option("how long to wait for a locked library", default=10.0)
@@ -109,6 +113,7 @@ class Settings:
             "workers": 0 <= self.workers <= 256,
             "batch_size": 1 <= self.batch_size <= 4096,
             "max_turns": 1 <= self.max_turns <= 1000,
+            "compact_at": 0.2 <= self.compact_at <= 0.95,
             "event_gap_hours": self.event_gap_hours > 0,
             "event_gap_km": self.event_gap_km > 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,

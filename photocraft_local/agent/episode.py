@@ -13,6 +13,7 @@ from pathlib import Path
 from photocraft_local.agent.interrupts import CallRejected, FinalAnswerDue
 from photocraft_local.agent.trajectory import Trajectory
 from photocraft_local.errors import LibraryError
+from photocraft_local.memory.compaction import Compaction
 from photocraft_local.memory.memory import EpisodeMemory
 from photocraft_local.records import Step, ToolCall
 from photocraft_local.serving.chat_model import Message
@@ -44,9 +45,12 @@ class Episode:
         tool accepted counts as good."""
         self.num_refused = self.num_refused + 1 if self.last_turn else 0
         self.correction = ()
+        self.take(step)
+        self.save()
+
+    def take(self, step: Step) -> None:
         self.trajectory.steps.append(step)
         self.memory.observe(step)
-        self.save()
 
     def refuse(self, rejected: CallRejected) -> None:
         """A bad reply leaves no turn behind; only the newest correction is shown."""
@@ -70,9 +74,10 @@ class Episode:
             resaved.add(step.call.arguments.get("save_as"))
         return None
 
-    def compact(self) -> None:
-        self.memory.compact()
-        self._first_visible = self.num_steps
+    def compact(self, made: Compaction) -> int:
+        """Returns the characters of S."""
+        self._first_visible = made.covered
+        return self.memory.compact(made)
 
     def save(self) -> None:
         """A trace that cannot be written is reported; it does not cost the person the answer."""

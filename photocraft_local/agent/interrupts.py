@@ -5,6 +5,8 @@ None of them is an error for the person; the loop catches every one.
 
 from __future__ import annotations
 
+from photocraft_local.agent.prompts import render
+from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Answer, ToolCall
 from photocraft_local.serving.chat_model import Message
 
@@ -43,3 +45,8 @@ class Answered(Interrupt):
     def __init__(self, answer: Answer) -> None:
         super().__init__()
         self.answer = answer
+
+
+def final_answer_due(question: str, why: str) -> FinalAnswerDue:
+    text = render("final_answer", why=why, question=prompt_json(question))
+    return FinalAnswerDue(why, {"role": "user", "content": text})

@@ -6,7 +6,7 @@ failed tool is an observation. Knows nothing of photos or of which backbone spea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -14,11 +14,23 @@ from photocraft_local import __version__
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.answers import SUBMIT, abstained, answer_of
 from photocraft_local.agent.episode import Episode
-from photocraft_local.agent.interrupts import Answered, CallRejected, FinalAnswerDue
+from photocraft_local.agent.interrupts import (
+    Answered,
+    CallRejected,
+    FinalAnswerDue,
+    final_answer_due,
+)
 from photocraft_local.agent.opening import Tools, config_of, opened, replayed
 from photocraft_local.agent.pictures import Picture
 from photocraft_local.agent.prompts import render
-from photocraft_local.errors import AgentError, MalformedCall, PhotocraftError, ServerLost
+from photocraft_local.agent.room import Room
+from photocraft_local.errors import (
+    AgentError,
+    MalformedCall,
+    PhotocraftError,
+    PromptTooLong,
+    ServerLost,
+)
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Answer, Step
@@ -31,7 +43,8 @@ MAX_REFUSED_AT_END = 2  # and in the last turn before the agent gives up
 
 class Agent:
     """Runs episodes. ``on_step`` is told of each finished step, for progress output;
-    ``generation`` is the library's, ``library_card`` a few lines about it for the prompt."""
+    ``generation`` is the library's, ``library_card`` a few lines about it for the prompt;
+    ``shown`` has the question's pictures as the backbone is to see them, by their ids."""
 
     def __init__(
         self,
@@ -44,6 +57,7 @@ class Agent:
         library_card: str = "",
         generation: int = 0,
         on_step: Callable[[Step], None] | None = None,
+        shown: Mapping[str, bytes] | None = None,
     ) -> None:
         self.model = model
         self.registry = registry
@@ -53,7 +67,9 @@ class Agent:
         self.library_card = library_card
         self.generation = generation
         self.on_step = on_step or (lambda step: None)
+        self.shown = shown or {}
         self.last_trace: Path | None = None
+        self._room = Room(model, (), settings.compact_at)  # a new one for each episode
 
     def ask(self, question: str, *, plan: str = "", pictures: tuple[Picture, ...] = ()) -> Answer:
         """Answers one question. ``plan`` is the text of one that the person gave, ``pictures``
@@ -92,6 +108,7 @@ class Agent:
         record = episode.trajectory
         record.status = "running"
         episode.save()
+        self._room = Room(self.model, self.registry.schemas(), self.settings.compact_at)
         self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
             self._end_if_answered(episode)  # cut between the answer and its last save
@@ -128,7 +145,12 @@ class Agent:
             raise _final(episode, f"all {self.settings.max_turns} turns are used")
         elif episode.num_refused >= MAX_REFUSED:
             raise _final(episode, f"{MAX_REFUSED} replies in a row could not be used")
-        return self.model.complete(episode.messages(), tools)
+        self._room.make(episode)
+        try:
+            return self.model.complete(episode.messages(), tools)
+        except PromptTooLong as error:
+            self._room.refused(episode, error)
+            return self._query(episode)
 
     def _execute(self, episode: Episode, reply: Reply) -> Step:
         """Runs the reply's call. Raises CallRejected if it holds none that can run."""
@@ -151,8 +173,8 @@ class Agent:
         episode.record(step)
         self.on_step(step)
         self._end_if_answered(episode)
-        if self.memory.take_compaction_request():
-            episode.compact()
+        if wish := self.memory.take_compaction_request():
+            self._room.compact(episode, f"asked for: {wish}", covered=episode.num_steps)
 
     def _end_if_answered(self, episode: Episode) -> None:
         steps = episode.trajectory.steps
@@ -163,12 +185,17 @@ class Agent:
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library
         self.last_trace = record.path(library / "traces")
-        return opened(record, card=self.library_card, hints=self.memory.hints, library=library)
+        return opened(
+            record,
+            card=self.library_card,
+            hints=self.memory.hints,
+            library=library,
+            shown=self.shown,
+        )
 
 
 def _final(episode: Episode, why: str) -> FinalAnswerDue:
-    question = prompt_json(episode.trajectory.question)
-    return FinalAnswerDue(why, _user(render("final_answer", why=why, question=question)))
+    return final_answer_due(episode.trajectory.question, why)
 
 
 def _user(text: str) -> Message:

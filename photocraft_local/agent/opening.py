@@ -5,15 +5,17 @@ Also how a cut one is put back together. Knows nothing of turns and limits.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from photocraft_local.agent.episode import Episode
 from photocraft_local.agent.pictures import facts_by_id
 from photocraft_local.agent.prompts import render
 from photocraft_local.agent.trajectory import Trajectory
-from photocraft_local.memory.context import Context
+from photocraft_local.memory.context import Content, Context, picture_parts
 from photocraft_local.memory.episode import EpisodeRecord, Intent
 from photocraft_local.memory.memory import EpisodeMemory
 from photocraft_local.memory.skills import SkillHints
@@ -32,12 +34,22 @@ class Tools(Protocol):
     def call(self, call: ToolCall) -> Observation: ...
 
 
-def opened(record: Trajectory, *, card: str, hints: SkillHints, library: Path) -> Episode:
-    """An episode without steps: system, library card, question and hints are its prompt."""
+def opened(
+    record: Trajectory,
+    *,
+    card: str,
+    hints: SkillHints,
+    library: Path,
+    shown: Mapping[str, bytes] = MappingProxyType({}),
+) -> Episode:
+    """An episode without steps: system, library card, question and hints are its prompt.
+
+    ``shown`` has the question's pictures as the backbone is to see them, by their ids.
+    """
     told = "\n".join(f"- {hint}" for hint in hints.for_question(record.question))
     blocks = [
         render("library_card", card=card) if card else "",
-        question_block(record),
+        with_pictures(question_block(record, shown), shown),
         render("hints", hints=told) if told else "",
     ]
     remembered = EpisodeRecord(
@@ -51,8 +63,19 @@ def opened(record: Trajectory, *, card: str, hints: SkillHints, library: Path) -
     return Episode(record, memory, library / "traces")
 
 
-def question_block(record: Trajectory) -> str:
-    """All that the person gave: the question, their pictures, and the plan that they corrected."""
+def with_pictures(block: str, shown: Mapping[str, bytes]) -> Content:
+    """The block's text, and below it the pictures, each under its id."""
+    if not shown:
+        return block
+    pictures = [part for name, source in shown.items() for part in picture_parts(name, source)]
+    return [{"type": "text", "text": block}, *pictures]
+
+
+def question_block(record: Trajectory, shown: Collection[str] = ()) -> str:
+    """All that the person gave: the question, their pictures, and the plan that they corrected.
+
+    ``shown`` are the ids of the pictures that follow the block.
+    """
     question = prompt_json(record.question)
     lines = [render("question", today=record.today.isoformat(), question=question)]
     habits = habits_of(record)
@@ -63,6 +86,8 @@ def question_block(record: Trajectory) -> str:
         ids: list[Json] = [picture.id for picture in record.pictures]
         facts = prompt_json(facts_by_id(record.pictures))
         lines.append(render("pictures", ids=prompt_json(ids), facts=facts))
+    if shown:
+        lines.append(render("pictures_shown", ids=", ".join(shown)))
     if record.plan:
         lines.append(render("plan", plan=prompt_json(record.plan)))
     return "\n".join(lines)
@@ -75,12 +100,22 @@ def habits_of(record: Trajectory) -> Habits:
 
 
 def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:
-    """Puts recorded steps into a fresh episode. Calls that saved a set or showed a picture
-    are made again, since sets and pixels are not in the trace."""
+    """Puts recorded steps into a fresh episode, with the compactions that came after them: its
+    prompt is the same again, and no model is asked.
+
+    Calls that saved a set or showed a picture are made again, since sets and pixels are not in
+    the trace. Nothing is saved before all is put back, so that a second cut loses no step.
+    """
+    record = episode.trajectory
     for step in steps:
         if "save_as" in step.call.arguments or step.observation.images:
             step = replace(step, observation=tools.call(step.call))
-        episode.record(step)
+        episode.take(step)
+        for made in record.compactions:
+            if made.after_step == step.index:
+                episode.compact(made)
+        for cut in record.cuts:
+            episode.memory.cut(cut)
     return episode
 
 

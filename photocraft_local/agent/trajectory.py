@@ -15,12 +15,14 @@ from typing import Any, Literal
 
 from photocraft_local.agent.pictures import Picture, picture_of
 from photocraft_local.errors import AgentError
+from photocraft_local.memory.compaction import Compaction
 from photocraft_local.memory.files import write_atomically
+from photocraft_local.memory.shortening import Cut
 from photocraft_local.records import Answer, Json, Observation, Step, ToolCall, Usage
 from photocraft_local.tools import evidence
 
 SCHEMA = "photocraft-trajectory"
-VERSION = 2  # 1 had neither a plan nor pictures
+VERSION = 3  # 1 had neither a plan nor pictures, 2 no compactions and cuts
 Status = Literal["running", "answered", "interrupted", "failed"]
 
 
@@ -33,7 +35,8 @@ def new_episode_id(now: datetime | None = None) -> str:
 @dataclass(kw_only=True)
 class Trajectory:
     """The record of one episode. ``rejected`` lists replies that were rolled back, each with
-    the step before which it came, its reason and the call, if there was one."""
+    the step before which it came, its reason and the call, if there was one. ``compactions`` and
+    ``cuts`` say what of the steps the prompt holds, so that the same prompt can be made again."""
 
     question: str
     today: date
@@ -47,6 +50,8 @@ class Trajectory:
     config: dict[str, Json] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     rejected: list[dict[str, Json]] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
     status: Status = "running"
     error: str = ""
     answer: Answer | None = None
@@ -77,6 +82,8 @@ class Trajectory:
             "pictures": [picture.to_json() for picture in self.pictures],
             "steps": [_step_json(step) for step in self.steps],
             "rejected": self.rejected,
+            "compactions": [made.to_json() for made in self.compactions],
+            "cuts": [cut.to_json() for cut in self.cuts],
             "status": self.status,
             "error": self.error,
             "answer": None if self.answer is None else asdict(self.answer),
@@ -120,6 +127,8 @@ def _trajectory(data: dict[str, Any]) -> Trajectory:
         config=data["config"],
         steps=[_step(step) for step in data["steps"]],
         rejected=data["rejected"],
+        compactions=[Compaction.from_json(made) for made in data.get("compactions", ())],
+        cuts=[Cut.from_json(cut) for cut in data.get("cuts", ())],
         status=data["status"],
         error=data["error"],
         answer=None if data["answer"] is None else _answer(data["answer"]),

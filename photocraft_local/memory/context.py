@@ -2,8 +2,8 @@
 
     [system] [library card] [question] [hints] | [S, after a compaction] | [turns, append-only]
 
-Messages are plain OpenAI-style dicts. A message that was sent once is never changed, but by a
-compaction, which replaces all turns by S at once.
+Messages are plain OpenAI-style dicts. A message that was sent once is never changed; a compaction
+replaces turns by S, the first ones at once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import base64
 from collections.abc import Sequence
 from urllib.parse import quote_from_bytes
 
+from photocraft_local.memory.shortening import Cut, shown_data, shown_pictures
 from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.serving.chat_model import Message
@@ -28,29 +29,46 @@ class Context:
         self._stable: list[Message] = [{"role": "system", "content": system}]
         self._stable += [{"role": "user", "content": _content(one)} for one in blocks if one]
         self._summary: list[Message] = []
-        self._turns: list[Message] = []
+        self._turns: list[list[Message]] = []
 
-    def add_turn(self, step: Step, state_line: str) -> None:
-        """Appends a step: the model's call, what came back, the state line, its pictures."""
+    @property
+    def num_turns(self) -> int:
+        """Those since the last compaction."""
+        return len(self._turns)
+
+    def add_turn(self, step: Step, state_line: str, cut: Cut | None = None) -> None:
+        """Appends a step: the model's call, what came back, the state line, its pictures.
+
+        ``cut`` leaves out what the prompt has no room for.
+        """
         call_id = step.call.call_id or f"call_{step.index}"
-        self._turns.append(call_message(step.call, step.thought, call_id))
         seen = step.observation
-        result: dict[str, Json] = {"result": seen.data}
+        result: dict[str, Json] = {"result": shown_data(seen, cut)}
         if seen.error:
             result["error"] = seen.error
         content = prompt_json({**result, "state": state_line})
-        self._turns.append({"role": "tool", "tool_call_id": call_id, "content": content})
-        if seen.images:
-            parts = [part for uid, source in seen.images for part in picture_parts(uid, source)]
-            self._turns.append({"role": "user", "content": parts})
+        turn = [call_message(step.call, step.thought, call_id)]
+        turn.append({"role": "tool", "tool_call_id": call_id, "content": content})
+        most, lines = shown_pictures(seen, cut)
+        parts = [part for uid, source in seen.images[:most] for part in picture_parts(uid, source)]
+        parts += [{"type": "text", "text": line} for line in lines]
+        if parts:
+            turn.append({"role": "user", "content": parts})
+        self._turns.append(turn)
 
-    def compact(self, summary: str) -> None:
-        """Replaces every turn, pictures too, by ``summary``."""
+    def drop_last_turn(self) -> None:
+        """Takes back a turn that was not sent yet, so that it can be added shortened."""
+        self._turns.pop()
+
+    def compact(self, summary: str, *, keep: int = 0) -> None:
+        """Replaces every turn but the last ``keep``, pictures too, by ``summary``."""
         self._summary = [{"role": "user", "content": summary}]
-        self._turns = []
+        self._turns = self._turns[len(self._turns) - keep :]
 
-    def messages(self) -> list[Message]:
-        return [*self._stable, *self._summary, *self._turns]
+    def messages(self, *, without: int = 0) -> list[Message]:
+        """All of them, or what stood before the last ``without`` turns."""
+        turns = self._turns[: len(self._turns) - without]
+        return [*self._stable, *self._summary, *(one for turn in turns for one in turn)]
 
 
 def _content(block: Content) -> Json:

@@ -5,10 +5,14 @@ The digest is what is left of a step after compaction, so a claim can still be t
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from photocraft_local.memory.text import prompt_json, shortened
 from photocraft_local.records import Json, Step
 
 _MAX_UIDS = 12
+_FEW_UIDS = 3  # of an older step
 
 
 def digest_line(step: Step) -> str:
@@ -23,6 +27,26 @@ def digest_line(step: Step) -> str:
         more = f" and {len(uids) - _MAX_UIDS} more" if len(uids) > _MAX_UIDS else ""
         line += f"; ids: {' '.join(uids[:_MAX_UIDS])}{more}"
     return line
+
+
+def brief_line(step: Step) -> str:
+    """What is left of an older step, e.g. ``3 filter_photos -> june: "14 photos"; a2b3c, …``."""
+    seen = step.observation
+    outcome = f"failed: {seen.error}" if seen.error else seen.brief or "done"
+    saved = step.call.arguments.get("save_as")
+    name = f"{saved}: " if isinstance(saved, str) and saved else ""
+    uids = photo_ids(seen.data)
+    more = " …" if len(uids) > _FEW_UIDS else ""
+    ids = f"; {' '.join(uids[:_FEW_UIDS])}{more}" if uids else ""
+    return f"{step.index} {step.call.name} -> {name}{prompt_json(shortened(outcome, 50))}{ids}"
+
+
+def folded_line(steps: Sequence[Step]) -> str:
+    """The oldest steps in one line: how often each tool was called, how often in vain."""
+    calls = Counter(step.call.name for step in steps)
+    failed = sum(not step.observation.ok for step in steps)
+    told = ", ".join(f"{name} {number}" for name, number in sorted(calls.items()))
+    return f"{steps[0].index}-{steps[-1].index} {told}" + (f"; {failed} failed" if failed else "")
 
 
 def photo_ids(data: dict[str, Json]) -> list[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 
 from photocraft_local.errors import LibraryError
+from photocraft_local.memory.compaction import FOLDS, Compaction, Prose, summary
 from photocraft_local.memory.context import Context
 from photocraft_local.memory.episode import EpisodeRecord
+from photocraft_local.memory.shortening import Cut
 from photocraft_local.memory.skills import NoHints, SkillHints, ToolSketchHints
 from photocraft_local.memory.store import MemoryStore
 from photocraft_local.memory.text import prompt_json
@@ -29,7 +31,9 @@ class EpisodeMemory:
         self.context = context
         self.record = record
         self.working = WorkingState()
-        self._session: list[str] = []  # the backbone's own words, one a step
+        self._steps: list[Step] = []
+        self._prose: Prose | None = None  # the newest that a model wrote, of steps to …
+        self._told = 0
 
     def messages(self) -> list[Message]:
         return self.context.messages()
@@ -38,20 +42,36 @@ class EpisodeMemory:
         """Takes a finished step into the prompt, the working state and the record."""
         self.working.observe(step)
         self.record = self.record.with_step(step)
-        if step.thought.strip():
-            self._session.append(f"{step.index} {step.thought.strip()}")
+        self._steps.append(step)
         self.context.add_turn(step, self.working.line())
 
-    def compact(self) -> None:
-        """S = digest ⊕ session ⊕ working takes the place of all turns. All of it by code, so
-        every constraint, id and set is copied and none can be lost."""
-        state = self.working.to_json()
-        self.context.compact(
-            "Summary of the turns so far, as JSON; the turns themselves are gone.\n"
-            + prompt_json(
-                {"digest": [*self.record.digest], "session": self._session, "working": state}
-            )
-        )
+    def cut(self, cut: Cut) -> None:
+        """Shows the last step shortened; before its turn is sent, never after."""
+        if self.context.num_turns and cut.step == len(self._steps):
+            self.context.drop_last_turn()
+            self.context.add_turn(self._steps[-1], self.working.line(), cut)
+
+    def compact(self, made: Compaction) -> int:
+        """S = digest ⊕ session ⊕ working takes the place of the turns up to ``made.covered``.
+        Returns its characters.
+
+        Conditions, ids and sets are copied by code out of the state, never out of an earlier S:
+        none can be lost, however often this happens. A second call for the same steps, with
+        another fold, makes S anew.
+        """
+        if made.prose is not None:
+            self._prose, self._told = made.prose, made.covered
+            self.working.sub_goal = made.prose.sub_goal
+            self.working.next_action = made.prose.next_action
+        thoughts = [
+            f"{step.index} {' '.join(step.thought.split())}"
+            for step in self._steps[self._told : made.covered]
+            if step.thought.strip()
+        ]
+        fold = FOLDS[made.fold]
+        text = summary(self._steps, made.covered, self.working, self._prose, thoughts, fold)
+        self.context.compact(text, keep=len(self._steps) - made.covered)
+        return len(text)
 
 
 class Memory:

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from photocraft_local.memory.text import shortened
 from photocraft_local.records import Json, Step, ToolCall
 
 Status = Literal["open", "met", "violated", "given up"]
@@ -21,6 +22,7 @@ _CONDITIONS = {
     "any_text": "look",
     "not_text": "not-look",
 }
+_MOST, _LONGEST = 12, 100  # of a state line: entries of each kind, characters of a condition
 _STATING_TOOLS = ("filter_photos", "search_photos")
 
 
@@ -35,7 +37,7 @@ class Constraint:
 
 @dataclass(slots=True)
 class WorkingState:
-    """``sub_goal``, ``rejected`` and ``next_action`` are a backbone's to state; none does yet."""
+    """``sub_goal`` and ``next_action`` are a backbone's to state, at a compaction."""
 
     constraints: list[Constraint] = field(default_factory=list)
     sub_goal: str = ""
@@ -45,10 +47,12 @@ class WorkingState:
     next_action: str = ""
 
     def observe(self, step: Step) -> None:
-        """Takes over what a step has changed. A failed step states nothing."""
+        """Takes over what a step has changed. A failed step states nothing, but for an answer
+        that was refused: it names the photos that break a condition."""
+        call, data = step.call, step.observation.data
+        self._reject(data)
         if not step.observation.ok:
             return
-        call, data = step.call, step.observation.data
         if call.name in _STATING_TOOLS:
             self._add_constraints(call)
         name, count = call.arguments.get("save_as"), data.get("count")
@@ -64,19 +68,28 @@ class WorkingState:
                 if (kind, words) not in known:
                     self.constraints.append(Constraint(kind, words))
 
+    def _reject(self, data: dict[str, Json]) -> None:
+        for row in data.get("unmet", ()):
+            self.rejected.setdefault(row["uid"], f"{row['constraint']}: {row['value']}")
+        for uid in _texts(data.get("unmet_photos")):
+            self.rejected.setdefault(uid, "breaks a condition")
+
     def _settle(self, data: dict[str, Json]) -> None:
         for uid in _texts(data.get("photos")):
             self.confirmed[uid] = "in the answer"
+            self.rejected.pop(uid, None)
         for item in self.constraints:
             item.status = "met" if self.confirmed else "given up"
 
     def line(self) -> str:
-        """The short state line at the end of a turn: open conditions, sub-goal, sets."""
-        words = [f"{c.kind} {_quoted(c.words)}" for c in self.constraints if c.status == "open"]
+        """The short state line at the end of a turn: open conditions, sub-goal, sets; the newest
+        where there are many."""
+        stated = [c for c in self.constraints if c.status == "open"]
+        words = [f"{c.kind} {_quoted(shortened(c.words, _LONGEST))}" for c in stated]
         sets = [f"{_quoted(name)}={count}" for name, count in self.sets.items()]
-        parts = [f"conditions so far: {'; '.join(words) or 'none stated'}"]
+        parts = [f"conditions so far: {'; '.join(_newest(words)) or 'none stated'}"]
         parts += [f"sub-goal: {_quoted(self.sub_goal)}"] if self.sub_goal else []
-        parts += [f"sets: {', '.join(sets)}"] if sets else []
+        parts += [f"sets: {', '.join(_newest(sets))}"] if sets else []
         return " | ".join(parts)
 
     def to_json(self) -> dict[str, Json]:
@@ -91,6 +104,11 @@ class WorkingState:
 def _texts(value: Json) -> list[str]:
     items = value if isinstance(value, list | tuple) else [value]
     return [item for item in items if isinstance(item, str) and item]
+
+
+def _newest(told: list[str]) -> list[str]:
+    older = len(told) - _MOST
+    return [f"{older} earlier", *told[older:]] if older > 0 else told
 
 
 def _quoted(text: str) -> str:

@@ -42,7 +42,8 @@ class Load:
     """What a prompt would hold, before it is sent, in tokens of the backbone.
 
     ``prompt`` is the prompt with its pictures, ``window`` takes prompt and reply, ``reply`` is
-    what a reply may need. ``most_pictures`` 0: no limit of its own.
+    what a reply may need. ``most_pictures`` 0: no limit of its own. Not ``exact``: estimated,
+    rather too high than too low.
     """
 
     prompt: int
@@ -50,6 +51,7 @@ class Load:
     reply: int
     pictures: int = 0
     most_pictures: int = 0
+    exact: bool = True
 
 
 @runtime_checkable

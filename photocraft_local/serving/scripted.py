@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from photocraft_local.errors import ModelError
-from photocraft_local.records import ToolCall, Usage
-from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
+from photocraft_local.errors import ModelError, PromptTooLong
+from photocraft_local.records import Json, ToolCall, Usage
+from photocraft_local.serving.chat_model import Load, Message, Reply, ToolSchema
 
+_LEAST_REPLY = 64  # tokens
 Line = Reply | ToolCall | str | BaseException
 
 
@@ -23,10 +24,23 @@ class ScriptedModel:
 
     A line is a whole Reply, a ToolCall, a text without a call, or an exception that is raised
     in its turn (a dead server, a Ctrl-C). ``seen`` holds the messages of every call so far.
+
+    With a ``window`` it counts as a model does: four bytes of a message's JSON are a token, a
+    picture has ``picture_tokens`` of them, and a prompt that leaves no room is refused.
     """
 
-    def __init__(self, replies: Iterable[Line], *, name: str = "scripted") -> None:
+    def __init__(
+        self,
+        replies: Iterable[Line],
+        *,
+        name: str = "scripted",
+        window: int = 0,
+        most_pictures: int = 0,
+        picture_tokens: int = 100,
+    ) -> None:
         self._replies = list(replies)
+        self._window, self._most_pictures = window, most_pictures
+        self._picture_tokens = picture_tokens
         self._next = 0
         self._name = name
         self.seen: list[tuple[Message, ...]] = []
@@ -57,7 +71,28 @@ class ScriptedModel:
         """Lines that were not played yet."""
         return len(self._replies) - self._next
 
+    def load(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Load | None:
+        """None without a window. ``tools`` count nothing here."""
+        if not self._window:
+            return None
+        texts: list[Json] = []
+        num_pictures = 0
+        for message in messages:
+            content = message["content"]
+            if isinstance(content, list):
+                words = [part for part in content if part["type"] == "text"]
+                texts.append(words)
+                num_pictures += len(content) - len(words)
+            else:
+                texts.append(message)
+        num_tokens = len(json.dumps(texts)) // 4 + num_pictures * self._picture_tokens
+        reply = max(_LEAST_REPLY, self._window // 8)
+        return Load(num_tokens, self._window, reply, num_pictures, self._most_pictures)
+
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        load = self.load(messages, tools)
+        if load is not None and load.prompt + _LEAST_REPLY > load.window:
+            raise PromptTooLong(f"{load.prompt} tokens leave no room in {load.window}")
         self.seen.append(tuple(messages))
         if self._next >= len(self._replies):
             raise ModelError(

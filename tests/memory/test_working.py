@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from photocraft_local.memory.compaction import Compaction
 from photocraft_local.memory.context import Context
 from photocraft_local.memory.digest import digest_line
 from photocraft_local.memory.episode import EpisodeRecord, verdict
@@ -89,7 +90,7 @@ def test_compaction_keeps_every_condition_id_and_set() -> None:
     memory = EpisodeMemory(Context("S", ["q"]), record())
     for index in range(1, 4):
         memory.observe(filtered(index, where=f"year == 202{index}"))
-    memory.compact()
+    memory.compact(Compaction(after_step=3, covered=3, why="test"))
     (summary,) = [str(m["content"]) for m in memory.messages()][2:]
     for kept in ("June 2021", "year == 2021", "year == 2023", "aaaaa", "bbbbb", '"june":2'):
         assert kept in summary

@@ -1,0 +1,199 @@
+"""Keeps each prompt inside the backbone's window: measures, compacts, shortens, gives up.
+
+The order of means: a compaction of all turns but the newest, whose result was not read yet; that
+result shortened; the last turn with the least context; an abstention. How S is made is memory's
+business. A backbone that knows no window is asked to compact only by its own wish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from photocraft_local.agent.answers import abstained
+from photocraft_local.agent.episode import Episode
+from photocraft_local.agent.interrupts import Answered, final_answer_due
+from photocraft_local.agent.prompts import render
+from photocraft_local.errors import ModelError, PromptTooLong, ServerLost
+from photocraft_local.memory.compaction import (
+    FOLDS,
+    SUMMARY_REPLY,
+    WRITE_SUMMARY,
+    Compaction,
+    Prose,
+)
+from photocraft_local.memory.shortening import Cut
+from photocraft_local.records import Usage
+from photocraft_local.serving.chat_model import ChatModel, Load, Measuring, Message, ToolSchema
+
+_LEAST = len(FOLDS) - 1
+_SHARE_OF_S = 8  # S takes at most an eighth of the window
+_CHARACTERS = 3  # of a token, at the least
+_ITEMS = (50, 10, 3)  # of each list of a shortened result
+
+
+class Room:
+    """For one episode. ``tools`` are all tools, also in turns that offer fewer; ``compact_at`` is
+    the share of the window at which turns are compacted."""
+
+    def __init__(self, model: ChatModel, tools: Sequence[ToolSchema], compact_at: float) -> None:
+        self._model, self._tools, self._compact_at = model, tools, compact_at
+        self._num_refused = 0
+        self._refused_at = 0  # tokens by our count of a prompt that the server refused
+        self._request_tokens: int | None = None
+
+    def make(self, episode: Episode) -> None:
+        """Before each call. Raises FinalAnswerDue if only an answer has room."""
+        load = self._load(episode)
+        if load is None:
+            return
+        turns = episode.memory.context.num_turns
+        marked = load.prompt > self._compact_at * load.window and turns > 2
+        if self._fits(episode, load) and (episode.last_turn or not marked):
+            return
+        if turns > 1:
+            self.compact(episode, _full(load), covered=episode.num_steps - 1)
+        if self._has_room(episode) or self._shortened(episode):
+            return
+        if episode.last_turn is None:
+            raise final_answer_due(
+                episode.trajectory.question, f"the window of {load.window} tokens is full"
+            )
+        self._empty(episode, _full(load))
+
+    def refused(self, episode: Episode, error: PromptTooLong) -> None:
+        """After a prompt that did not fit: a compaction, once; then the last turn; then none."""
+        self._num_refused += 1
+        load = self._load(episode)
+        if load is not None:
+            self._refused_at = load.prompt
+        why = f"refused: {error.message}"
+        if episode.last_turn is None:
+            turns = episode.memory.context.num_turns
+            if self._num_refused > 1 or not turns:
+                raise final_answer_due(episode.trajectory.question, "the prompt is too long")
+            covered = episode.num_steps - (turns > 1)
+            self.compact(episode, why, covered=covered, least_fold=1)
+        elif not self._empty(episode, why):
+            told = f"{error.message}. {error.hint}" if error.hint else error.message
+            raise Answered(abstained(f"{episode.last_turn.why}, and no answer fits: {told}"))
+
+    def compact(self, episode: Episode, why: str, *, covered: int, least_fold: int = 0) -> None:
+        """S takes the place of the turns up to step ``covered``; the trace says so."""
+        before = self._load(episode)
+        prose, problem, usage = self._told(episode, covered)
+        made = Compaction(
+            after_step=episode.num_steps,
+            covered=covered,
+            why=why,
+            prose=prose,
+            problem=problem,
+            tokens_before=before.prompt if before else 0,
+            usage=usage,
+        )
+        for fold in range(least_fold, len(FOLDS)):
+            made = replace(made, fold=fold)
+            size = episode.compact(made)
+            if before is None or size <= before.window * _CHARACTERS // _SHARE_OF_S:
+                break
+        after = self._load(episode)
+        episode.trajectory.compactions.append(
+            replace(made, tokens_after=after.prompt if after else 0)
+        )
+        episode.save()
+
+    def _load(self, episode: Episode) -> Load | None:
+        return self._measured(episode.messages())
+
+    def _measured(self, messages: Sequence[Message]) -> Load | None:
+        model = self._model
+        return model.load(messages, self._tools) if isinstance(model, Measuring) else None
+
+    def _has_room(self, episode: Episode) -> bool:
+        load = self._load(episode)
+        return load is None or self._fits(episode, load)
+
+    def _fits(self, episode: Episode, load: Load) -> bool:
+        """Whether a reply fits, and in a later turn the request for a summary and its reply."""
+        reply = load.reply
+        if not (episode.last_turn or episode.correction):
+            reply = max(reply, self._request(episode) + SUMMARY_REPLY)
+        return load.prompt + reply <= self._limit(load) and self._pictures_fit(episode, load)
+
+    def _limit(self, load: Load) -> int:
+        return min(load.window, self._refused_at or load.window)
+
+    def _pictures_fit(self, episode: Episode, load: Load) -> bool:
+        """Those of the question stay, whatever their number: the turns can give way, they not."""
+        if not load.most_pictures or load.pictures <= load.most_pictures:
+            return True
+        context = episode.memory.context
+        own = self._measured(context.messages(without=context.num_turns))
+        return own is not None and own.pictures == load.pictures
+
+    def _request(self, episode: Episode) -> int:
+        """Tokens of the request for a summary."""
+        if self._request_tokens is None:
+            messages = episode.messages()
+            alone, asked = self._measured(messages), self._measured([*messages, _request()])
+            self._request_tokens = asked.prompt - alone.prompt if alone and asked else 0
+        return self._request_tokens
+
+    def _told(self, episode: Episode, covered: int) -> tuple[Prose | None, str, Usage]:
+        """The model's part of S, asked for on the live prefix; or why there is none."""
+        context = episode.memory.context
+        messages = context.messages(without=episode.num_steps - covered)
+        load = self._measured([*messages, _request()])
+        if load is None or episode.last_turn:
+            return None, "", Usage()
+        if load.prompt + SUMMARY_REPLY > self._limit(load):
+            return None, "the request has no room", Usage()
+        try:
+            reply = self._model.complete([*messages, _request()], [WRITE_SUMMARY])
+        except ServerLost:
+            raise
+        except ModelError as error:
+            return None, error.message, Usage()
+        prose = Prose.of(reply)
+        return prose, "" if prose else "the reply was cut or is no summary", reply.usage
+
+    def _shortened(self, episode: Episode) -> bool:
+        """The newest result shortened until it fits; else it is left at its shortest."""
+        if not episode.memory.context.num_turns:
+            return False
+        for cut in _cuts(episode):
+            episode.memory.cut(cut)
+            if self._has_room(episode):
+                break
+        episode.trajectory.cuts.append(cut)
+        episode.save()
+        return self._has_room(episode)
+
+    def _empty(self, episode: Episode, why: str) -> bool:
+        """The least context: S at its shortest and no turn. False if that is there already."""
+        last = episode.trajectory.compactions[-1:]
+        if not episode.memory.context.num_turns and (not last or last[0].fold == _LEAST):
+            return False
+        self.compact(episode, why, covered=episode.num_steps, least_fold=_LEAST)
+        return True
+
+
+def _cuts(episode: Episode) -> Iterator[Cut]:
+    step = episode.trajectory.steps[-1]
+    pictures = len(step.observation.images)
+    while True:
+        yield from (Cut(step.index, items, pictures) for items in _ITEMS)
+        if not pictures:
+            break
+        pictures //= 2
+    yield Cut(step.index, 0, 0)
+
+
+def _full(load: Load) -> str:
+    if load.most_pictures and load.pictures > load.most_pictures:
+        return f"{load.pictures} pictures, where a prompt takes {load.most_pictures}"
+    return f"the prompt takes {load.prompt} of {load.window} tokens"
+
+
+def _request() -> Message:
+    return {"role": "user", "content": render("compaction_request")}
