@@ -50,7 +50,7 @@ class Context:
         turn = [call_message(step.call, step.thought, call_id)]
         turn.append({"role": "tool", "tool_call_id": call_id, "content": content})
         most, lines = shown_pictures(seen, cut)
-        parts = [part for uid, source in seen.images[:most] for part in picture_parts(uid, source)]
+        parts = _pictures(seen.images[:most])
         parts += [{"type": "text", "text": line} for line in lines]
         if parts:
             turn.append({"role": "user", "content": parts})
@@ -83,6 +83,14 @@ def call_message(call: ToolCall, thought: str, call_id: str) -> Message:
         "content": thought,
         "tool_calls": [{"id": call_id, "type": "function", "function": function}],
     }
+
+
+def _pictures(images: Sequence[tuple[str, bytes]]) -> list[dict[str, Json]]:
+    """Several are numbered, so that one of them can be spoken of."""
+    if len(images) < 2:
+        return [part for uid, source in images for part in picture_parts(uid, source)]
+    numbered = [(f"{number}. {uid}", source) for number, (uid, source) in enumerate(images, 1)]
+    return [part for label, source in numbered for part in picture_parts(label, source)]
 
 
 def picture_parts(uid: str, source: bytes) -> list[dict[str, Json]]:

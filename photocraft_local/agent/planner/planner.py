@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 from photocraft_local.agent.pictures import Picture, with_facts_of
 from photocraft_local.agent.planner.draft import Unused
@@ -113,8 +114,8 @@ def _cut(plan: Plan, num_steps: int) -> Move:
 def asked(messages: Sequence[Message]) -> Asked:
     """From the question block: the first message that holds question and today."""
     for message in messages:
-        content = message["content"]
-        if message["role"] != "user" or not isinstance(content, str):
+        content = _text(message["content"])
+        if message["role"] != "user":
             continue
         today, question = _TODAY.search(content), _QUESTION.search(content)
         if today and question:
@@ -130,6 +131,13 @@ def asked(messages: Sequence[Message]) -> Asked:
         "the planner found no question block in the messages",
         hint="it needs the lines of agent/prompts/question.md",
     )
+
+
+def _text(content: Any) -> str:
+    """Of a message; what stands beside pictures, too."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content or () if part["type"] == "text")
 
 
 def _habits(content: str) -> Habits:
