@@ -96,8 +96,8 @@ class PictureRule:
 class PromptCounter:
     """Counts whole prompts with the model's own tokenizer and picture rule.
 
-    The families' chat templates add the same marks to each message; thinking variants open their
-    reasoning at the end.
+    The families' chat templates add the same marks to each message; ``thinking`` variants open
+    their reasoning at the end.
     """
 
     def __init__(self, folder: Path, rule: PictureRule | None = None) -> None:
@@ -111,7 +111,7 @@ class PromptCounter:
             self._tokenizer: Any = Tokenizer.from_file(str(path))
         except Exception as exc:  # the library raises nothing narrower
             raise ModelError(f"{path} is no tokenizer: {exc}", hint=_HINT) from exc
-        self._thinking = bool(_OPENS_THINKING.search(_template(folder)))
+        self.thinking = bool(_OPENS_THINKING.search(_template(folder)))
         self.rule = rule or PictureRule.of_folder(folder)
 
     def text(self, text: str) -> int:
@@ -123,7 +123,7 @@ class PromptCounter:
         Contents are strings or parts; ``sizes`` has (width, height) of each picture by uuid.
         """
         pieces = [f"<|im_start|>{one['role']}\n{_words(one)}<|im_end|>\n" for one in messages]
-        opening = "<|im_start|>assistant\n" + "<think>\n" * self._thinking
+        opening = "<|im_start|>assistant\n" + "<think>\n" * self.thinking
         pictures = [sizes[part["uuid"]] for one in messages for part in _pictures(one)]
         marks = PICTURE_MARKS * len(pictures)
         return (

@@ -27,6 +27,11 @@ class Brain:
     window: int = 0
     max_pictures: int = 0
 
+    @property
+    def thinking(self) -> bool:
+        """Whether each reply begins with reasoning; by the name where no template is at hand."""
+        return self.counter.thinking if self.counter else "thinking" in self.name.lower()
+
     def model(self) -> QwenModel:
         """For one episode."""
         return QwenModel(

@@ -1,0 +1,275 @@
+"""A Qwen-VL model as judge of photos: yes or no for each by token probability, then the whole set.
+
+One short prompt a photo, many on their way at once, all over one prefix that the engine computes
+once. Knows pictures and conditions; neither photos' files nor what follows from a verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from photocraft_local.errors import ModelError, PhotoError, PictureUnknown, PromptTooLong
+from photocraft_local.imaging.geometry import fit_inside
+from photocraft_local.imaging.pictures import Pixels, resized
+from photocraft_local.records import Usage
+from photocraft_local.serving.chat_model import Message
+from photocraft_local.serving.judging import Condition, SetCheck, Subject, Verdicts
+from photocraft_local.serving.pictures import Arrangement, cheapest
+from photocraft_local.serving.qwen.brain import Brain
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion, chat_all
+from photocraft_local.serving.qwen.conversation import Conversation, conversation
+from photocraft_local.serving.qwen.judge_prompt import (
+    Prefix,
+    blank_url,
+    numbered,
+    photo_url,
+    prefix,
+    read_set,
+    set_schema,
+)
+from photocraft_local.serving.qwen.odds import CHOICES, lean, log_odds, probability
+from photocraft_local.serving.tool_calls import Form
+
+BATCH = 48  # photos whose pixels are held at a time
+AT_ONCE = 16  # requests on their way; the server computes as many together as it can
+MOST_ANCHORS = 8
+_MOST_PICTURES = 8  # of one prompt, where the server's limit is not known
+_SMALL = {24: 224, 100: 128}  # photos of a set up to which each is so many px there
+_LEAST_LEFT = 8  # tokens of the window beyond a photo's prompt
+_SET_SHARE = 0.6  # of the window for a set's pictures
+_REPLY = 160  # tokens of a set's reply, and some for each number
+
+
+@dataclass(slots=True)
+class _Run:
+    """One check under way. ``small`` keeps each judged photo for the check of the set."""
+
+    shared: Prefix
+    odds: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    small: dict[str, Pixels] = field(default_factory=dict)
+    usages: list[Usage] = field(default_factory=list)
+
+
+class Judge:
+    """For one episode; what it has judged once it knows. ``told`` hears how far a check is."""
+
+    def __init__(self, brain: Brain, told: Callable[[str], None] = lambda stage: None) -> None:
+        self._brain, self._told = brain, told
+        self._known: dict[tuple[Prefix, str], float] = {}
+
+    @property
+    def most_anchors(self) -> int:
+        """Reference pictures that a prompt takes beside the photo and the set's sheets."""
+        return max(0, min(MOST_ANCHORS, self._most_pictures - 2))
+
+    def judge(
+        self,
+        question: str,
+        conditions: Sequence[Condition],
+        anchors: Sequence[Subject],
+        photos: Sequence[Subject],
+        *,
+        threshold: float = 0.5,
+    ) -> Verdicts:
+        """Each photo of ``photos`` against the question and all conditions, then the set of those
+        that reach ``threshold``. ``anchors`` beyond ``most_anchors`` are not shown.
+
+        Raises ServerLost; PromptTooLong if the conditions alone fill the window; ModelError if
+        the backbone cannot tell probabilities.
+        """
+        if not photos:
+            return Verdicts()
+        references, failed = self._references(anchors)
+        run = _Run(prefix(question, conditions, references), failed=failed)
+        self._check_room(run.shared)
+        bias = lean(self._blank(run), conditions)
+        self._told(f"looking at each of {len(photos)} photos again")
+        for at in range(0, len(photos), BATCH):
+            self._judge_batch(run, photos[at : at + BATCH])
+            if at + BATCH < len(photos):
+                self._told(f"looked at {at + BATCH} of {len(photos)} photos again")
+            if not run.odds and at + BATCH < len(photos):
+                why = "not looked at, since none of the photos before it could be judged"
+                run.failed |= {photo.uid: why for photo in photos[at + BATCH :]}
+                break
+        told = {photo.uid: run.odds[photo.uid] for photo in photos if photo.uid in run.odds}
+        probabilities = {uid: probability(odds - bias) for uid, odds in told.items()}
+        passing = [uid for uid, value in probabilities.items() if value >= threshold]
+        whole = self._whole(run, passing)
+        return Verdicts(probabilities, run.failed, round(bias, 3), whole, _sum(run.usages))
+
+    def _references(self, anchors: Sequence[Subject]) -> tuple[list[str], dict[str, str]]:
+        urls: list[str] = []
+        failed: dict[str, str] = {}
+        for anchor in anchors[: self.most_anchors]:
+            try:
+                urls.append(photo_url(anchor.load(), self._brain.pictures.rule))
+            except PhotoError as exc:
+                failed[anchor.uid] = exc.message
+        return urls, failed
+
+    def _check_room(self, shared: Prefix) -> None:
+        """Before anything is sent, where tokens can be counted."""
+        counter, window = self._brain.counter, self._brain.window
+        if counter is None or not window:
+            return
+        talk = self._talk(shared.one(blank_url(self._brain.pictures.rule), thinking=self._thinking))
+        sizes = {name: (one.width, one.height) for name, one in talk.pictures.items()}
+        num_tokens = counter.prompt(talk.messages, sizes)
+        if num_tokens + _LEAST_LEFT > window:
+            raise PromptTooLong(
+                f"conditions and reference pictures take {num_tokens} tokens of the backbone's"
+                f" window of {window}",
+                hint="give fewer anchors, or shorter conditions",
+            )
+
+    def _blank(self, run: _Run) -> float:
+        """Log-odds on a picture in which nothing is seen; its prompt fills the cache for all."""
+        url = blank_url(self._brain.pictures.rule)
+        (odds,) = self._odds(run, [url])
+        if isinstance(odds, ModelError):
+            raise odds
+        return odds
+
+    def _judge_batch(self, run: _Run, photos: Sequence[Subject]) -> None:
+        urls: dict[str, str] = {}
+        for photo in photos:
+            try:
+                pixels = photo.load()
+            except PhotoError as exc:
+                run.failed[photo.uid] = exc.message
+                continue
+            urls[photo.uid] = photo_url(pixels, self._brain.pictures.rule)
+            size = fit_inside(pixels.shape[1], pixels.shape[0], max(_SMALL.values()))
+            run.small[photo.uid] = resized(pixels, *size)
+        for uid, odds in zip(urls, self._odds(run, list(urls.values())), strict=True):
+            if isinstance(odds, ModelError):
+                run.failed[uid] = odds.message
+            else:
+                run.odds[uid] = odds
+
+    def _odds(self, run: _Run, urls: Sequence[str]) -> list[float | ModelError]:
+        talks = [self._talk(run.shared.one(url, thinking=self._thinking)) for url in urls]
+        keys = [(run.shared, list(talk.pictures)[-1]) for talk in talks]
+        new = {key: talk for key, talk in zip(keys, talks, strict=True) if key not in self._known}
+        found: dict[tuple[Prefix, str], float | ModelError] = {}
+        for key, reply in zip(new, self._asked(run, list(new.values())), strict=True):
+            found[key] = reply if isinstance(reply, ModelError) else _odds_of(reply)
+        self._known |= {key: odds for key, odds in found.items() if isinstance(odds, float)}
+        return [found[key] if key in found else self._known[key] for key in keys]
+
+    def _asked(self, run: _Run, talks: Sequence[Conversation]) -> list[Completion | ModelError]:
+        """Yes or no to each; pictures that the server holds go by their name."""
+        store = self._brain.pictures
+        known = store.known({name for talk in talks for name in talk.pictures})
+        replies = self._sent([talk.naming(known) for talk in talks])
+        lost = [at for at, reply in enumerate(replies) if isinstance(reply, PictureUnknown)]
+        if lost:
+            store.forget(known)
+            again = self._sent([talks[at].messages for at in lost])
+            for at, reply in zip(lost, again, strict=True):
+                replies[at] = reply
+        for talk, reply in zip(talks, replies, strict=True):
+            if isinstance(reply, Completion):
+                store.sent(talk.pictures)
+                run.usages.append(reply.usage)
+        return replies
+
+    def _sent(self, prompts: Sequence[list[Message]]) -> list[Completion | ModelError]:
+        requests = [ChatRequest(prompt, max_tokens=1, choices=CHOICES) for prompt in prompts]
+        return chat_all(self._brain.chat, requests, at_once=AT_ONCE)
+
+    def _whole(self, run: _Run, uids: Sequence[str]) -> SetCheck:
+        """One prompt, or a few for a set that is too large for one."""
+        if len(uids) < 2:
+            return SetCheck()
+        parts = list(self._parts(run, uids))
+        self._told(f"comparing {len(uids)} photos with one another")
+        strays: list[str] = []
+        whys: list[str] = []
+        try:
+            for part in parts:
+                out, why = self._compared(run, part)
+                strays += [part[number - 1] for number in out]
+                whys += [why] if out and why else []
+        except (PromptTooLong, PictureUnknown) as exc:
+            return SetCheck(error=exc.message)
+        except ModelError as exc:
+            if type(exc) is not ModelError:
+                raise
+            return SetCheck(error=exc.message)
+        return SetCheck(tuple(strays), "; ".join(whys), len(parts))
+
+    def _parts(self, run: _Run, uids: Sequence[str]) -> Iterator[Sequence[str]]:
+        """As few parts as the window and the limit on pictures allow, about equal."""
+        num = -(-len(uids) // max(_SMALL))
+        while num < len(uids) and not self._layout(run, uids[: -(-len(uids) // num)]):
+            num += 1
+        step = -(-len(uids) // num)
+        for at in range(0, len(uids), step):
+            yield uids[at : at + step]
+
+    def _layout(self, run: _Run, uids: Sequence[str]) -> Arrangement | None:
+        """The cheapest that keeps within the limits, None if neither way does."""
+        how = cheapest(_sizes(run, uids), _detail(len(uids)), self._brain.pictures.rule)
+        ways = [how, replace(how, kind="sheet" if how.kind == "separate" else "separate")]
+        room = self._most_pictures - len(run.shared.references)
+        most = self._brain.window * _SET_SHARE
+        for way in ways:
+            num = len(uids) if way.kind == "separate" else way.sheets
+            if way.tokens and num <= room and (not most or way.tokens <= most):
+                return way
+        return None
+
+    def _compared(self, run: _Run, uids: Sequence[str]) -> tuple[list[int], str]:
+        rule, detail = self._brain.pictures.rule, _detail(len(uids))
+        how = self._layout(run, uids)
+        if how is None:
+            raise ModelError("the backbone's window takes no two of these photos at once")
+        shown = numbered([run.small[uid] for uid in uids], how, detail, rule)
+        talk = self._talk(run.shared.whole(shown, thinking=self._thinking))
+        request = ChatRequest(
+            talk.messages, schema=set_schema(len(uids)), max_tokens=_REPLY + 6 * len(uids)
+        )
+        reply = self._brain.chat.chat(request)
+        run.usages.append(reply.usage)
+        if reply.finish == "length":
+            raise ModelError("the reply on the set was cut off")
+        return read_set(reply.text or reply.reasoning, len(uids))
+
+    def _talk(self, messages: Sequence[Message]) -> Conversation:
+        return conversation(messages, (), Form.JSON, self._brain.pictures)
+
+    @property
+    def _thinking(self) -> bool:
+        return self._brain.thinking
+
+    @property
+    def _most_pictures(self) -> int:
+        return self._brain.max_pictures or _MOST_PICTURES
+
+
+def _odds_of(reply: Completion) -> float | ModelError:
+    values = [reply.logprobs.get(choice, math.nan) for choice in CHOICES]
+    if any(math.isnan(value) for value in values):
+        return ModelError("the backbone told no probability of yes and no")
+    return log_odds(reply.logprobs)
+
+
+def _detail(num: int) -> int:
+    return next((detail for most, detail in _SMALL.items() if num <= most), min(_SMALL.values()))
+
+
+def _sizes(run: _Run, uids: Sequence[str]) -> list[tuple[int, int]]:
+    return [(run.small[uid].shape[1], run.small[uid].shape[0]) for uid in uids]
+
+
+def _sum(usages: Sequence[Usage]) -> Usage:
+    return Usage(
+        prompt=sum(usage.prompt for usage in usages),
+        cached=sum(usage.cached for usage in usages),
+        generated=sum(usage.generated for usage in usages),
+    )
