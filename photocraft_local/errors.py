@@ -26,7 +26,8 @@
         ├── ModelError          the backbone failed
         │   ├── ServerLost      its server cannot be reached
         │   ├── PromptTooLong   the prompt does not fit into its window
-        │   └── PictureUnknown  a picture was sent by name only, and it has forgotten it
+        │   ├── PictureUnknown  a picture was sent by name only, and it has forgotten it
+        │   └── TooManyPictures more pictures than one prompt may hold
         ├── MalformedCall       a tool call that breaks its schema; goes back to the model
         └── QuestionNotUnderstood   a form of question that is not answered (2)
 
@@ -167,6 +168,14 @@ class PromptTooLong(ModelError):
 
 class PictureUnknown(ModelError):
     pass
+
+
+class TooManyPictures(ModelError):
+    """``most``: how many one prompt may hold."""
+
+    def __init__(self, message: str, *, most: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.most = most
 
 
 class MalformedCall(AgentError):

@@ -52,8 +52,11 @@ class PictureStore:
     One a server; safe to share between the threads of many episodes.
     """
 
-    def __init__(self, rule: PictureRule) -> None:
+    def __init__(self, rule: PictureRule, *, by_name: bool = True) -> None:
+        """``by_name``: the server keeps a picture that it was sent, so that a name is enough."""
         self.rule = rule
+        self.most = 0  # pictures that one prompt may hold, once the server has refused more
+        self._by_name = by_name
         self._sent: set[str] = set()
         self._kept: OrderedDict[bytes, Prepared] = OrderedDict()
         self._num_bytes = 0
@@ -84,7 +87,8 @@ class PictureStore:
 
     def sent(self, uuids: Iterable[str]) -> None:
         with self._lock:
-            self._sent.update(uuids)
+            if self._by_name:
+                self._sent.update(uuids)
 
     def forget(self, uuids: Iterable[str]) -> None:
         """The server does not know one of these any more."""

@@ -6,6 +6,7 @@ Both are read from the weights folder. Counts what the engine would count; asks 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,9 @@ from photocraft_local.errors import MissingExtraError, ModelError
 from photocraft_local.imaging.geometry import MAX_ASPECT, Fit, fit_inside, smart_resize
 from photocraft_local.serving.chat_model import Message
 
-PICTURE_MARKS = 2  # <|vision_start|> and <|vision_end|> around each picture
+_MARKS = "<|vision_start|><|vision_end|>"  # around each picture
+PICTURE_MARKS = 2
+_MOST_KNOWN = 8192  # counted pieces
 # The end of the published templates of thinking variants, or a template that both share.
 _OPENS_THINKING = re.compile(r"assistant\\n<think>\\n'\s*}}|set thinking = true")
 _HINT = "name the folder of a Qwen-VL model, as weights.md describes it"
@@ -111,8 +114,9 @@ class PromptCounter:
             self._tokenizer: Any = Tokenizer.from_file(str(path))
         except Exception as exc:  # the library raises nothing narrower
             raise ModelError(f"{path} is no tokenizer: {exc}", hint=_HINT) from exc
-        self.thinking = bool(_OPENS_THINKING.search(_template(folder)))
+        self.thinking = opens_thinking(folder)
         self.rule = rule or PictureRule.of_folder(folder)
+        self._known: dict[bytes, int] = {}
 
     def text(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
@@ -120,24 +124,38 @@ class PromptCounter:
     def prompt(self, messages: Sequence[Message], sizes: Mapping[str, tuple[int, int]]) -> int:
         """Tokens of the messages and the opening of the reply.
 
-        Contents are strings or parts; ``sizes`` has (width, height) of each picture by uuid.
+        Contents are strings or parts; ``sizes`` has (width, height) of each picture by uuid. A
+        message is counted once: its marks are tokens of their own, so that counts add up.
         """
-        pieces = [f"<|im_start|>{one['role']}\n{_words(one)}<|im_end|>\n" for one in messages]
         opening = "<|im_start|>assistant\n" + "<think>\n" * self.thinking
         pictures = [sizes[part["uuid"]] for one in messages for part in _pictures(one)]
-        marks = PICTURE_MARKS * len(pictures)
-        return (
-            self.text("".join(pieces) + opening)
-            + marks
-            + sum(self.rule.tokens(width, height) for width, height in pictures)
+        pieces = [f"<|im_start|>{one['role']}\n{_words(one)}<|im_end|>\n" for one in messages]
+        return sum(map(self._counted, [*pieces, opening])) + sum(
+            self.rule.tokens(width, height) for width, height in pictures
         )
+
+    def _counted(self, piece: str) -> int:
+        key = hashlib.blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[key] = self.text(piece)
+        return known
+
+
+def opens_thinking(folder: Path) -> bool:
+    """A thinking variant: its template begins each reply inside ``<think>``. Raises ModelError
+    for a folder without a template."""
+    return bool(_OPENS_THINKING.search(chat_template(folder)))
 
 
 def _words(message: Message) -> str:
+    """The message's text; where a picture stands, the two marks around it."""
     content = message["content"]
     if isinstance(content, str):
         return content
-    return "".join(part["text"] for part in content if part["type"] == "text")
+    return "".join(part["text"] if part["type"] == "text" else _MARKS for part in content)
 
 
 def _pictures(message: Message) -> list[dict[str, Any]]:
@@ -147,20 +165,32 @@ def _pictures(message: Message) -> list[dict[str, Any]]:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as exc:
-        raise ModelError(f"{path} cannot be read: {exc}", hint=_HINT) from exc
+        value = json.loads(_text_of(path))
+    except (ValueError, RecursionError) as exc:
+        raise ModelError(f"{path} is no JSON: {exc}", hint="copy it again") from exc
     return value if isinstance(value, dict) else {}
 
 
-def _template(folder: Path) -> str:
-    """The chat template's text; every layout in which the families publish it."""
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as exc:
+        raise ModelError(f"{path} cannot be read: {exc}", hint=_HINT) from exc
+
+
+def chat_template(folder: Path) -> str:
+    """The chat template's text, in every layout in which the families publish it.
+
+    Raises ModelError if there is none."""
     plain = folder / "chat_template.jinja"
     if plain.is_file():
-        return plain.read_text("utf-8")
+        return _text_of(plain)
     for name in ("chat_template.json", "tokenizer_config.json"):
         if (folder / name).is_file():
             template = _read_json(folder / name).get("chat_template")
             if isinstance(template, str):
                 return template
-    raise ModelError(f"{folder} has no chat template", hint=_HINT)
+    raise ModelError(
+        f"{folder} has no chat template (chat_template.jinja or chat_template.json)",
+        hint="copy that file too; weights.md lists every file",
+    )

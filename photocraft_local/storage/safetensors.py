@@ -44,7 +44,7 @@ def read_tensors(path: Path) -> list[Tensor] | TensorFault:
             header = file.read(length) if length <= _LONGEST_HEADER else b""
             real = file.seek(0, 2)
     except FileNotFoundError:
-        return TensorFault("missing", "it is not there")
+        return TensorFault("missing", "no such file")
     except OSError as exc:
         return TensorFault("unreadable", exc.strerror or str(exc))
     if head == _POINTER:

@@ -1,11 +1,15 @@
 """A server of vLLM's chat API that plays what a test tells it, over a Unix socket or loopback.
 
-It keeps each request; a turn is a reply, a status with a body, raw bytes, or a mishap.
+It keeps each request; a turn is a reply, a status with a body, raw bytes, or a mishap. What asks
+only whether it lives, and what it makes of a picture, is answered by a meter and takes no turn.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import re
 import socket
 import socketserver
 import threading
@@ -16,6 +20,9 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
+from photocraft_local.imaging.geometry import smart_resize
 from photocraft_local.serving.endpoint import Endpoint
 
 Turn = Callable[["Handler", dict[str, Any]], None]
@@ -30,14 +37,18 @@ class Handler(BaseHTTPRequestHandler):
         self.server.connections.append(self.connection)
 
     def do_GET(self) -> None:
-        self.send_json(200, {"object": "list", "data": [{"id": "tiny", "object": "model"}]})
+        model = {"id": "tiny", "object": "model"} | self.server.about
+        self.send_json(200, {"object": "list", "data": [model]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.seen.append(body)
             self.server.headers.append(dict(self.headers))
-            turn = self.server.turns.pop(0) if self.server.turns else self.server.always
+            if is_question_of_health(body):
+                turn = self.server.meter
+            else:
+                turn = self.server.turns.pop(0) if self.server.turns else self.server.always
         turn(self, body)
 
     def send_json(self, status: int, value: object) -> None:
@@ -65,8 +76,15 @@ class PlayedServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, turns: tuple[Turn, ...], always: Turn, path: Path | None) -> None:
-        self.turns, self.always = list(turns), always
+    def __init__(
+        self,
+        turns: tuple[Turn, ...],
+        always: Turn,
+        path: Path | None,
+        meter: Turn,
+        about: dict[str, Any],
+    ) -> None:
+        self.turns, self.always, self.meter, self.about = list(turns), always, meter, about
         self.seen: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.connections: list[socket.socket] = []
@@ -84,10 +102,16 @@ class PlayedServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 @contextmanager
 def played(
-    *turns: Turn, always: Turn | None = None, at: Path | None = None
+    *turns: Turn,
+    always: Turn | None = None,
+    at: Path | None = None,
+    meter: Turn | None = None,
+    **about: Any,
 ) -> Iterator[PlayedServer]:
-    """Runs until the block ends; ``always`` answers once the ``turns`` are over."""
-    server = PlayedServer(turns, always or says("ok"), at)
+    """Runs until the block ends; ``always`` answers once the ``turns`` are over. ``about`` is what
+    it says of its model beside its window."""
+    about = {"max_model_len": 65536} | about
+    server = PlayedServer(turns, always or says("ok"), at, meter or Meter(), about)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
@@ -102,6 +126,49 @@ def played(
         server.server_close()
         if at:
             at.unlink(missing_ok=True)
+
+
+def is_question_of_health(body: dict[str, Any]) -> bool:
+    content = body.get("messages", [{"content": ""}])[-1]["content"]
+    return isinstance(content, list) and content[-1] == {"type": "text", "text": "."}
+
+
+class Meter:
+    """Counts pictures as vLLM does for a family with tokens of ``factor`` pixels a side."""
+
+    def __init__(
+        self,
+        factor: int = 32,
+        *,
+        max_pixels: int = 16384 * 32**2,
+        keeps: bool = True,
+        usage: bool = True,
+    ) -> None:
+        self.factor, self.max_pixels, self.keeps, self.usage = factor, max_pixels, keeps, usage
+        self.kept: dict[str, int] = {}
+
+    def __call__(self, handler: Handler, body: dict[str, Any]) -> None:
+        tokens = 21
+        for part in body["messages"][-1]["content"]:
+            if part["type"] != "image_url":
+                continue
+            name = part.get("uuid", "")
+            if part["image_url"] is None and not (self.keeps and name in self.kept):
+                message = "Cache miss for image at index 0 but data is not provided."
+                return fails(400, message)(handler, body)
+            if part["image_url"]:
+                self.kept[name] = self.tokens(part["image_url"]["url"]) + 2
+            tokens += self.kept[name]
+        reply = completion("x", "length")
+        reply["usage"] = {"prompt_tokens": tokens, "completion_tokens": 1} if self.usage else None
+        return handler.send_json(200, reply)
+
+    def tokens(self, url: str) -> int:
+        data = base64.b64decode(re.sub("^data:image/png;base64,", "", url))
+        width, height = Image.open(io.BytesIO(data)).size
+        least = (4 if self.factor == 28 else 64) * self.factor**2
+        height, width = smart_resize(height, width, self.factor, least, self.max_pixels)
+        return height * width // self.factor**2
 
 
 def completion(text: str | None, finish: str = "stop", **message: object) -> dict[str, Any]:

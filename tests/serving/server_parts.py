@@ -75,7 +75,7 @@ def weights(
     config |= sizes if model_type == "qwen2_5_vl" else {"text_config": sizes}
     write_json(folder / "config.json", config)
     write_json(folder / "tokenizer.json", {})
-    write_json(folder / "tokenizer_config.json", {})
+    write_json(folder / "tokenizer_config.json", {"chat_template": "{{ messages }}"})
     area = TOKEN_AREA[model_type]
     limits = {"shortest_edge": 64 * area, "longest_edge": 16384 * area}
     write_json(folder / "preprocessor_config.json", {"size": limits})

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from photocraft_local.errors import MalformedCall, PictureUnknown, PromptTooLong
+from photocraft_local.errors import (
+    MalformedCall,
+    PictureUnknown,
+    PromptTooLong,
+    TooManyPictures,
+)
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 from photocraft_local.serving.native_calls import parse_native, split_thinking
 from photocraft_local.serving.pictures import PictureStore
@@ -56,6 +61,15 @@ class QwenModel:
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         """The next turn. Raises PromptTooLong before anything is sent, ServerLost, ModelError."""
+        try:
+            return self._completed(messages, tools)
+        except TooManyPictures as refused:
+            if refused.most < 1 or 0 < self._most_pictures() <= refused.most:
+                raise
+            self._pictures.most = refused.most
+            return self._completed(messages, tools)
+
+    def _completed(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         talk = self.conversation(messages, tools)
         request = self.request(talk, tools)
         known = self._pictures.known(talk.pictures)
@@ -76,8 +90,13 @@ class QwenModel:
         if len(tools) > len(self._told):
             self._told = tools
         return conversation(
-            messages, self._told, self._form, self._pictures, most=self._max_pictures
+            messages, self._told, self._form, self._pictures, most=self._most_pictures()
         )
+
+    def _most_pictures(self) -> int:
+        """Of one prompt: as told, or fewer once the server has refused so many; 0 = any number."""
+        limits = [limit for limit in (self._max_pictures, self._pictures.most) if limit]
+        return min(limits, default=0)
 
     def request(self, talk: Conversation, tools: Sequence[ToolSchema]) -> ChatRequest:
         """One request with all pictures inside. Raises PromptTooLong."""

@@ -13,17 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from photocraft_local.errors import ModelError
+from photocraft_local.serving.tokens import chat_template, opens_thinking
 from photocraft_local.serving.vllm.families import FAMILIES, KNOWN, Family, row_of
 from photocraft_local.storage.safetensors import Tensor, TensorFault, read_tensors
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 _MARKS_OF_EMBEDDERS = ("modules.json", "config_sentence_transformers.json")
-_NEEDED = (  # each line: any one of these
-    ("tokenizer.json", "vocab.json"),
-    ("tokenizer_config.json",),
-    ("preprocessor_config.json",),
-)
+_NEEDED = ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json")
 _BYTES_OF_KIND = {"F32": 4, "F16": 2, "BF16": 2}
 
 
@@ -54,6 +51,11 @@ class Checkpoint:
     longest_window: int
     min_pixels: int
     max_pixels: int
+
+    @property
+    def thinks(self) -> bool:
+        """A thinking variant: each reply begins with reasoning."""
+        return opens_thinking(self.folder)
 
     @property
     def family(self) -> Family:
@@ -124,12 +126,7 @@ def _row_text(model_type: str, row: str) -> str:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    if not folder.is_dir():
-        there = "is a file" if folder.exists() else "does not exist"
-        raise ModelError(
-            f"the weights folder {folder} {there}",
-            hint="set weights to the absolute path of a folder that weights.md, Qwen-VL, describes",
-        )
+    _check_folder(folder)
     config = _json(folder / "config.json", f"is {folder} a folder of weights? weights.md says what")
     for mark in _MARKS_OF_EMBEDDERS:
         if (folder / mark).exists():
@@ -150,12 +147,37 @@ def _config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def _check_folder(folder: Path) -> None:
+    hint = "set weights to the absolute path of a folder that weights.md, Qwen-VL, describes"
+    try:
+        is_folder, exists = folder.is_dir(), folder.exists()
+        if is_folder:
+            next(folder.iterdir(), None)
+    except OSError as exc:
+        raise ModelError(
+            f"the weights folder {folder} cannot be read: {exc.strerror}",
+            hint="check that it and the folders above it are yours to read",
+        ) from exc
+    if is_folder:
+        return
+    if not exists and not folder.parent.exists():  # "Qwen/Qwen3-VL-8B-Instruct" and the like
+        hint = (
+            "if that is a model's name on a hub: nothing is fetched from there; weights.md says how"
+        )
+        hint += " to place it, then set weights to the absolute path"
+    there = "is a file" if exists else "does not exist"
+    raise ModelError(f"the weights folder {folder} {there}", hint=hint)
+
+
 def _json(path: Path, hint: str) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text("utf-8"))
     except FileNotFoundError as exc:
         raise ModelError(f"{path} is missing", hint=hint) from exc
-    except (OSError, ValueError, RecursionError) as exc:
+    except OSError as exc:
+        way = "check that it is yours to read, and the drive whole"
+        raise ModelError(f"{path} cannot be read: {exc.strerror}", hint=way) from exc
+    except (ValueError, RecursionError) as exc:
         raise ModelError(f"{path} cannot be read: {exc}", hint="copy it again") from exc
     if not isinstance(value, dict):
         raise ModelError(f"{path} is not a JSON object", hint="copy it again")
@@ -163,11 +185,9 @@ def _json(path: Path, hint: str) -> dict[str, Any]:
 
 
 def _check_companions(folder: Path, row: str) -> None:
-    for names in _NEEDED:
-        if not any((folder / name).is_file() for name in names):
-            raise ModelError(
-                f"{folder / names[0]} is missing", hint=f"weights.md, {row}, lists every file"
-            )
+    for name in _NEEDED:
+        _json(folder / name, f"weights.md, {row}, lists every file")
+    chat_template(folder)
 
 
 def _tensors(folder: Path, row: str) -> list[Tensor]:

@@ -6,13 +6,21 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from photocraft_local.errors import ModelError, PictureUnknown, PromptTooLong, ServerLost
+from photocraft_local.errors import (
+    ModelError,
+    PictureUnknown,
+    PromptTooLong,
+    ServerLost,
+    TooManyPictures,
+)
 from photocraft_local.serving.qwen.completion import shown
 
-# vLLM's own words, on a uuid that left its cache and on a prompt beyond the window
+# vLLM's own words, on a uuid that left its cache, on too many pictures, on a prompt too long
 _UNKNOWN_PICTURE = "data is not provided"
+_TOO_MANY = re.compile(r"[Aa]t most (\d+) image")
 _TOO_LONG = ("maximum context length", "longer than the maximum model length")
 _LOG = "see the server's log"
 _HINTS = {
@@ -65,13 +73,19 @@ def late(exc: BaseException, where: str, seconds: float) -> Exception:
 
 def _refused(status: int, content: bytes, where: str) -> Exception:
     """What a status other than 200 means; 5xx and "busy" are worth another try."""
-    said = _message(content)
+    said = message_of(content)
     if status == 400 and _UNKNOWN_PICTURE in said:
         return PictureUnknown(f"the backbone no longer holds a picture: {shown(said)}")
     if status in (400, 413) and any(words in said for words in _TOO_LONG):
         return PromptTooLong(
             f"the prompt is longer than the backbone's window: {shown(said)}",
             hint="ask for fewer pictures, or serve the model with a longer window",
+        )
+    if status == 400 and (limit := _TOO_MANY.search(said)):
+        return TooManyPictures(
+            f"the backbone at {where} refuses so many pictures: {shown(said)}",
+            most=int(limit[1]),
+            hint="serve the model with a higher --limit-mm-per-prompt",
         )
     error = ModelError(
         f"the backbone at {where} answered {status}: {shown(said)}",
@@ -82,7 +96,7 @@ def _refused(status: int, content: bytes, where: str) -> Exception:
     return Again(error) if status == 429 else error
 
 
-def _message(content: bytes) -> str:
+def message_of(content: bytes) -> str:
     """The message of an error reply, in either of the forms that servers use."""
     text = content.decode("utf-8", "replace")
     try:
