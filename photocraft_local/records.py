@@ -6,7 +6,7 @@ Knows nothing of files, databases or models.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -165,11 +165,17 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call."""
+    """Tokens of one model call, and the pictures of its prompt: how many, and how many of them
+    went as bytes; the backbone was told the others by name."""
 
     prompt: int = 0
     cached: int = 0
     generated: int = 0
+    pictures: int = 0
+    pictures_sent: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
+from photocraft_local.agent.wanted import asks_for_words
 from photocraft_local.records import Answer, Json, Step
 from photocraft_local.tools import submit_answer
 
@@ -22,13 +23,21 @@ def abstained(reason: str) -> Answer:
 
 def answer_of(asked: str, steps: Sequence[Step]) -> Answer:
     """The answer that the last step submitted. ``asked`` is all that the person wrote, question
-    and plan. Of the encoder's words only those in it count: a backbone may have tried others."""
+    and plan. Of the encoder's words only those in it count: a backbone may have tried others.
+
+    Without photos the text is the answer to a question that asks for words, unless a reason says
+    that there is none; to any other it is the reason.
+    """
     answer = submit_answer.answer_of(steps[-1].observation)
     asked = _plain(asked).casefold()
     unknown = [word for word in _said(steps, "not_understood") if word.casefold() in asked]
+    reason = answer.reason  # with photos: which others were left out
+    if not (answer.uids or reason or asks_for_words(asked)):
+        reason = answer.text
     return replace(
         answer,
-        reason="" if answer.uids else answer.text,
+        text=answer.text or reason,
+        reason=reason,
         understood=_unique([*_filters(steps), *_said(steps, "understood")]),
         not_understood=_unique([*answer.not_understood, *unknown]),
     )

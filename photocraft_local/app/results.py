@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from photocraft_local.agent.pictures import Picture
-from photocraft_local.records import Event, Evidence, Photo, Skipped, Step
+from photocraft_local.records import Event, Evidence, Photo, Skipped, Step, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,15 @@ class AskAnswer:
     steps: tuple[Step, ...] = ()
     trajectory: Path | None = None  # the episode on disk
     plan: AskedPlan | None = None
+    usage: Usage | None = None  # of all turns and compactions; None where no model ran
 
     def __len__(self) -> int:
         return len(self.photos)
+
+    @property
+    def is_answered(self) -> bool:
+        """With photos, or in words alone; an empty set with its reason is no answer."""
+        return bool(self.photos or (self.text and not self.reason))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from photocraft_local.app import AskAnswer, AskedPlan
 from photocraft_local.cli.console import Console, json_text
 from photocraft_local.cli.rendering import count_text, evidence_json, evidence_line, photo_line
-from photocraft_local.records import Json, Step, paths_json
+from photocraft_local.records import Json, Step, Usage, paths_json
 
 
 def show_plan(plan: AskedPlan, console: Console, *, as_json: bool) -> None:
@@ -26,6 +28,8 @@ def show_answer(
     console.line(answer.text or (count_text(len(answer), "photo") if len(answer) else "no photo"))
     if answer.reason and answer.reason != answer.text:
         console.line(f"because: {answer.reason}")
+    if answer.is_answered and not answer.photos:
+        console.note("the answer is in words alone: no photo of the library is given to prove it")
     for answered in answer.photos:
         console.line(photo_line(answered.photo))
         for evidence in answered.evidence:
@@ -38,6 +42,8 @@ def show_answer(
         console.warning(f"not used, since not understood: {', '.join(answer.not_understood)}")
     if sheet:
         console.note(f"contact sheet: {sheet}")
+    if answer.usage and steps:
+        console.note(_usage_line(answer.usage))
     if answer.trajectory and steps:
         console.note(f"every step is kept in {answer.trajectory}")
 
@@ -71,6 +77,7 @@ def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[st
         "not_understood": list(answer.not_understood),
         "sheet": sheet,
         "trajectory": str(answer.trajectory) if answer.trajectory else None,
+        "usage": asdict(answer.usage) if answer.usage else None,
     }
     if steps:
         form["steps"] = [
@@ -100,6 +107,17 @@ def plan_json(plan: AskedPlan) -> dict[str, Json]:
             for picture in plan.pictures
         ],
     }
+
+
+def _usage_line(usage: Usage) -> str:
+    """E.g. ``12,400 prompt tokens (9,100 from the cache), 310 generated; pictures: 9 in prompts,
+    3 of them sent, the others named``."""
+    told = f"{usage.prompt:,} prompt tokens ({usage.cached:,} from the cache)"
+    told += f", {usage.generated:,} generated"
+    if usage.pictures:
+        told += f"; pictures: {usage.pictures:,} in prompts, {usage.pictures_sent:,} of them sent,"
+        told += " the others named"
+    return told
 
 
 def _step_line(step: Step) -> str:

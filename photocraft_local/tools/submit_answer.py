@@ -19,6 +19,7 @@ from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.search_photos import ANY_TEXT
 
 _MOST_LISTED = 20
+_LONGEST = 4000  # characters of the answer in words
 _CLAIM = schema.arguments(
     "constraint",
     constraint=schema.words("The condition in the question's own words.", longest=500),
@@ -48,14 +49,19 @@ class SubmitAnswer:
         "for each condition of the question with a check (when, where, text, any_text, like, "
         "not_text, seen, relation, order, in_sets, not_in_sets) that every photo, or every one "
         "it is about, must pass; it is verified now, and an answer that breaks a condition "
-        "is refused with the photos and values, so that you can mend it. text answers 'how "
-        "many', 'when' or 'what does the sign say', or tells why there is no photo."
+        "is refused with the photos and values, so that you can mend it. A question that asks "
+        "for words ('how many', 'when', 'what does the sign say') is answered in text, with the "
+        "photos that prove it, or with none where it is about its own picture. If no photo "
+        "fulfils the question, say why in reason."
     )
     parameters = schema.arguments(
         "evidence",
         photos=schema.uids("The answer; crops count as their photo.", least=0, most=1000),
         set=schema.set_name("A saved set that is the answer, instead of photos."),
-        text=schema.words("The answer in words.", longest=4000),
+        text=schema.words(
+            "The answer in words, to a question that asks for words.", longest=_LONGEST
+        ),
+        reason=schema.words("Why no photo fulfils the question.", longest=_LONGEST),
         evidence=schema.many(
             _CLAIM, "Conditions of the question and how they are met.", least=0, most=64
         ),
@@ -85,8 +91,10 @@ class SubmitAnswer:
             "evidence": {
                 uid: [evidence.as_json(piece) for piece in pieces] for uid, pieces in found.items()
             },
-            "text": safe_text(arguments.get("text", ""), 4000),
+            "text": safe_text(arguments.get("text", ""), _LONGEST),
         }
+        if "reason" in arguments:
+            data["reason"] = safe_text(arguments["reason"], _LONGEST)
         if arguments.get("not_used"):
             data["not_used"] = [safe_text(words, 500) for words in arguments["not_used"]]
         conditions = counted(len(arguments["evidence"]), "condition")
@@ -107,6 +115,7 @@ def answer_of(observation: Observation) -> Answer:
         tuple(data["photos"]),
         evidence=pieces,
         text=data["text"],
+        reason=data.get("reason", ""),
         not_understood=tuple(data.get("not_used", ())),
     )
 
@@ -121,6 +130,11 @@ def _answered(arguments: Arguments, context: ToolContext) -> list[Photo]:
         photos = known_photos(context, arguments["photos"])
     else:
         photos = photos_by_uid(context, context.sets.get(arguments["set"]).uids)
+    if photos and "reason" in arguments:
+        raise UsageError(
+            "reason says why there is no photo, but photos are given",
+            hint="leave reason out, or give photos: []",
+        )
     if photos and not arguments["evidence"]:
         raise UsageError(
             "an answer with photos needs evidence",

@@ -44,10 +44,14 @@ def conversation(
 ) -> Conversation:
     """``messages`` as memory/context.py lays them out, ready for the server.
 
-    ``most`` pictures may stand in them (0: any number); see ``num_gone``.
+    ``most`` pictures may stand in them (0: any number); see ``num_gone``. Those of the question,
+    before the first turn, stay in any case.
     """
     made = Conversation()
-    sources = _Sources(store, num_gone(sum(map(_num_pictures, messages)), most))
+    first = next((at for at, one in enumerate(messages) if one["role"] == "assistant"), None)
+    own = sum(map(num_pictures, messages[:first]))
+    turns = sum(map(num_pictures, messages)) - own
+    sources = _Sources(store, own, num_gone(turns, max(1, most - own) if most else 0))
     told = tools_text(tools, form) if tools else ""
     for message in messages:
         role, content = message["role"], message.get("content") or ""
@@ -78,13 +82,15 @@ def num_gone(num_pictures: int, most: int) -> int:
 
 @dataclass(slots=True)
 class _Sources:
-    """The store, and how many of the next pictures are left out."""
+    """The store, how many of the next pictures stay, and how many after them are left out."""
 
     store: PictureStore
+    num_own: int
     num_gone: int
 
 
-def _num_pictures(message: Message) -> int:
+def num_pictures(message: Message) -> int:
+    """Those that stand in one message."""
     content = message.get("content")
     if not isinstance(content, list):
         return 0
@@ -109,7 +115,9 @@ def _parts(
         if part["type"] != "image_url":
             yield {"type": "text", "text": _safe(part["text"])}
             continue
-        if sources.num_gone:
+        if sources.num_own:
+            sources.num_own -= 1
+        elif sources.num_gone:
             sources.num_gone -= 1
             yield {"type": "text", "text": _GONE}
             continue

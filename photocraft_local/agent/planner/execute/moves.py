@@ -56,7 +56,7 @@ def moves(plan: Plan) -> Moves:
 def nothing(plan: Plan, reason: str, *, known: bool = False) -> Move:
     """The honest empty answer; ``known``: there is none, rather than that it cannot be said."""
     text = f"{none(plan.ask, reason, known=known)} {sentences(plan.notes)}".strip()
-    return Move(text, _submission(plan, photos=[], evidence=[], text=text))
+    return Move(text, _submission(plan, photos=[], evidence=[], text=text, reason=text))
 
 
 def _answered(plan: Plan, report: Report) -> Generator[Move, Result, tuple[Found, dict[str, Any]]]:
@@ -154,5 +154,7 @@ def _submission(plan: Plan, **arguments: Any) -> ToolCall:
     words = [shortened(str(part), _LONGEST_WORDS) for part in (*plan.blocked, *plan.unused)]
     if words:
         arguments["not_used"] = words[:_MOST_WORDS]
-    arguments["text"] = shortened(arguments["text"], _LONGEST_TEXT)
+    for name in ("text", "reason"):
+        if name in arguments:
+            arguments[name] = shortened(arguments[name], _LONGEST_TEXT)
     return ToolCall("submit_answer", arguments)
