@@ -4,7 +4,8 @@
 
 FAKE_VLLM says how it behaves, words apart by spaces: ``crash=TEXT`` (with _ for blanks), ``slow=S``
 before it listens, ``silent`` (chat never answers), ``broken`` (chat answers 500), ``stubborn``
-(SIGTERM is ignored), ``engine`` (a child process in its group, which ignores SIGTERM).
+(SIGTERM is ignored), ``engine`` (a child process in its group, which ignores SIGTERM), ``tidier``
+(a child that is called as Python's helper and tidies up when the others are gone).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +24,13 @@ from typing import Any, ClassVar
 
 BEHAVIOUR = dict(word.partition("=")[::2] for word in os.environ.get("FAKE_VLLM", "").split())
 CHILD = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+TIDIER = """
+import os, sys, time
+while os.getppid() == int(sys.argv[2]):
+    time.sleep(0.02)
+time.sleep(0.2)
+open(sys.argv[3], "w").close()
+"""
 
 
 def log(text: str) -> None:
@@ -98,6 +107,11 @@ def main() -> int:
         return 1
     if "engine" in BEHAVIOUR:
         subprocess.Popen([sys.executable, "-c", CHILD, words[1]])
+    if "tidier" in BEHAVIOUR:
+        tidied = options["--allowed-local-media-path"] + "/tidied"
+        own = ["resource_tracker", str(os.getpid()), tidied]
+        subprocess.Popen([sys.executable, "-c", TIDIER, *own])
+    tempfile.mkdtemp(prefix="of-fake-")  # vLLM leaves sockets where it is killed
     log("Starting to load model")
     print("Loading safetensors checkpoint shards: 50% Completed | 1/2 [00:00<00:00]", end="\r")
     time.sleep(float(BEHAVIOUR.get("slow", 0)))

@@ -55,7 +55,7 @@ def gone(process: processes.Process, seconds: float = 60) -> bool:
 def leftovers(settings: Settings) -> list[str]:
     """Files of running servers."""
     names = [path.name for path in (settings.cache / "server").rglob("*")]
-    return [name for name in names if name in ("socket", "server.json")]
+    return [name for name in names if name in ("socket", "server.json", "tmp")]
 
 
 def free_port() -> int:
@@ -230,6 +230,80 @@ def test_without_its_keeper_a_server_is_ended_and_started_anew(
     assert gone(first, 0)
     assert server.owned
     server.check()
+
+
+@pytest.mark.parametrize("whom", ["server", "keeper"])
+def test_what_a_killed_server_put_aside_goes_with_it(server: ManagedServer, whom: str) -> None:
+    server.ensure()
+    record = ServerRecord.read(server.place.record)
+    assert record
+    (first,) = server.place.scratch.iterdir()
+    os.kill({"server": record.server, "keeper": record.keeper}[whom].pid, signal.SIGKILL)
+    assert processes.wait_until(lambda: not server.runs(), 5)
+    server.ensure()
+    (second,) = server.place.scratch.iterdir()
+    assert first != second
+    server.stop()
+    assert not server.place.scratch.exists()
+
+
+def test_a_helper_may_tidy_up_after_the_killed(
+    server: ManagedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's own frees shared memory when its siblings are gone; killed with them, it cannot."""
+    monkeypatch.setenv("FAKE_VLLM", "engine tidier")
+    server.ensure()
+    process = server.process
+    os.kill(process.pid, signal.SIGKILL)
+    assert gone(process)
+    assert (server.place.media / "tidied").exists()
+
+
+def test_a_stop_ends_a_restart_that_another_thread_is_at(
+    server: ManagedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Ctrl-C does while the episode's own thread waits for the server to come back."""
+    server.ensure()
+    first = server.process
+    monkeypatch.setenv("FAKE_VLLM", "slow=600")
+    os.kill(first.pid, signal.SIGKILL)
+    assert processes.wait_until(lambda: not server.runs(), 5)
+    told: list[str] = []
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(server.recover, told.append) for _ in range(2)]
+        assert processes.wait_until(lambda: "reading the weights" in told, 60)
+        server.stop()
+        for one in waiting:
+            assert isinstance(one.exception(60), ModelError)
+    assert not server.place.record.exists()
+    monkeypatch.setenv("FAKE_VLLM", "")
+    server.ensure()  # whoever asks anew gets one
+    server.check()
+
+
+def test_a_shared_server_that_goes_down_is_waited_for_and_replaced(
+    server: ManagedServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """vLLM answers 500 for some seconds after its engine died."""
+    with ManagedServer(settings) as other:
+        server.ensure()
+        other.ensure()
+        assert (server.owned, other.owned) == (True, False)
+        first, asked = server.process, []
+
+        def check(endpoint: Endpoint, seconds: float) -> health.Served:
+            asked.append(endpoint)
+            if len(asked) == 1:
+                raise ModelError("gave code 500")
+            if len(asked) == 2:
+                os.kill(first.pid, signal.SIGKILL)
+                assert processes.wait_until(lambda: not server.runs(), 5)
+                raise ModelError("no model server answers")
+            return health.Served("photocraft", 1)
+
+        monkeypatch.setattr("photocraft_local.serving.vllm.server.health.check", check)
+        other.recover()
+        assert other.process != first
 
 
 def test_many_that_lost_it_at_once_start_one_server(server: ManagedServer) -> None:

@@ -51,6 +51,7 @@ def environment_of(command: ServeCommand, place: ServerPlace) -> dict[str, str]:
     return server_environment(
         os.environ,
         place.caches,
+        place.scratch,
         gpus=tuple(sorted(gpu.index for gpu in command.chosen.gpus)),
         for_cpu=command.chosen.device.kind == "cpu",
         token=command.endpoint.token,

@@ -25,6 +25,7 @@ QUIET = {
     "GLOO_SOCKET_IFNAME": "lo",
     "NCCL_SOCKET_IFNAME": "lo",
     "TOKENIZERS_PARALLELISM": "false",
+    "UV_USE_IO_URING": "0",  # what goes through a ring is seen by no trace and no filter
     "NO_PROXY": "127.0.0.1,localhost,::1",
     "no_proxy": "127.0.0.1,localhost,::1",
 } | {
@@ -39,6 +40,7 @@ _SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN")
 def server_environment(
     inherited: Mapping[str, str],
     cache: Path,
+    scratch: Path,
     *,
     gpus: tuple[int, ...] = (),
     for_cpu: bool = False,
@@ -46,8 +48,8 @@ def server_environment(
 ) -> dict[str, str]:
     """The person's environment without photocraft's own settings and tokens, made quiet.
 
-    ``cache``: a folder for compiled kernels and downloads that never come. ``gpus``: indices as
-    nvidia-smi counts them.
+    ``cache``: a folder for compiled kernels and downloads that never come. ``scratch``: one for
+    temporary files, which goes with the server. ``gpus``: indices as nvidia-smi counts them.
     """
     kept = {
         name: value
@@ -66,6 +68,7 @@ def server_environment(
         "XDG_CONFIG_HOME": "config",
     }
     kept |= QUIET | {name: str(cache / folder) for name, folder in folders.items()}
+    kept |= dict.fromkeys(("TMPDIR", "TMP", "TEMP", "VLLM_RPC_BASE_PATH"), str(scratch))
     if gpus:
         kept |= {
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # the order of nvidia-smi

@@ -12,14 +12,18 @@ import ctypes
 import json
 import os
 import select
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 _BEAT = 0.25  # seconds between two looks
+_TIDYING = 3.0  # seconds that Python's helper has to free what the killed ones shared
+TIDIER = "resource_tracker"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -27,6 +31,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 def main() -> int:
     job = json.loads(sys.stdin.buffer.readline())
     os.umask(0o077)
+    os.makedirs(job["scratch"], exist_ok=True)  # noqa: PTH103
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda sign, _frame: stopping.append(sign))
@@ -40,6 +45,7 @@ def main() -> int:
         for name in ("socket", "record"):
             if job[name]:
                 Path(job[name]).unlink(missing_ok=True)
+        shutil.rmtree(job["scratch"], ignore_errors=True)
     code = server.returncode
     return code if code >= 0 else 128 - code
 
@@ -94,6 +100,7 @@ def _end(server: subprocess.Popen[bytes], grace: float) -> None:
         server.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(grace)
+    _kill_all_but_the_tidier(server.pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(server.pid, signal.SIGKILL)
     server.wait()
@@ -102,9 +109,41 @@ def _end(server: subprocess.Popen[bytes], grace: float) -> None:
             os.waitpid(-server.pid, 0)
 
 
+def _kill_all_but_the_tidier(group: int) -> None:
+    """It frees shared memory and semaphores, and goes when the others have."""
+    deadline = time.monotonic() + _TIDYING
+    while (left := members(group)) and time.monotonic() < deadline:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if TIDIER not in command_line(pid):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+
+
 def _adopt() -> None:
     """Whoever loses its parent below this program becomes its child, so that it is reaped."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def members(group: int) -> list[int]:
+    """Living processes of the group."""
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):  # noqa: PTH208
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{name}/stat").read_text("utf-8", "replace")
+            fields = text.rpartition(")")[2].split()
+            if int(fields[2]) == group and fields[0] not in ("Z", "X"):
+                found.append(int(name))
+    return found
+
+
+def command_line(pid: int) -> str:
+    """ "" if it is gone."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    return words.replace(b"\0", b" ").decode("utf-8", "replace").strip()
 
 
 def started(pid: int) -> int:

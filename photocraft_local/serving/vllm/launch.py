@@ -26,6 +26,7 @@ def start_keeper(
         "log": str(place.log),
         "record": str(place.record),
         "socket": str(command.endpoint.socket or ""),
+        "scratch": str(place.scratch),
         "grace": grace,
         "facts": facts(
             Process.of(os.getpid()), command.checkpoint.folder, command.endpoint, command.limits

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import shutil
 import socket
 import stat
 import tempfile
@@ -26,6 +27,7 @@ from photocraft_local.storage.atomic import write_atomically
 from photocraft_local.storage.faults import mapped
 
 _KEPT_LOGS = 5
+_SOCKET_BELOW = 37  # bytes of "/" and the name that vLLM gives a socket between its processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,17 @@ class ServerPlace:
     def caches(self) -> Path:
         """Compiled kernels and the like, shared by all servers."""
         return self.folder.parent / "caches"
+
+    @property
+    def scratch(self) -> Path:
+        """The server's temporary files, sockets between its processes among them; goes with it."""
+        path = self.folder / "tmp"
+        if len(bytes(path)) + _SOCKET_BELOW <= LONGEST_SOCKET_PATH:
+            return path
+        return _short_folder() / f"{self.folder.name}.tmp"
+
+    def drop_scratch(self) -> None:
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def endpoint(self, port: int) -> Endpoint:
         """A socket for port 0, else loopback with a secret; the same after every restart.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from photocraft_local.serving.vllm.keeper import started
+from photocraft_local.serving.vllm.keeper import TIDIER, command_line, started
 
 _BEAT = 0.05
 _ZOMBIES = ("Z", "X")
@@ -36,11 +36,7 @@ class Process:
 
 def words_of(pid: int) -> str:
     """The command line of a process as it is now; "" if it is gone."""
-    try:
-        line = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return ""
-    return line.replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    return command_line(pid)
 
 
 def this_run() -> str:
@@ -82,6 +78,10 @@ def end_group(leader: Process, grace: float, is_ours: Callable[[str], bool]) -> 
     if leader.pid in left():
         _send(leader.pid, signal.SIGTERM)
         wait_until(lambda: not left(), grace)
+    for pid in left():
+        if TIDIER not in words_of(pid):  # it frees what the others shared, and goes after them
+            _send(pid, signal.SIGKILL)
+    wait_until(lambda: not left(), 3.0)
     for pid in left():
         _send(pid, signal.SIGKILL)
     wait_until(lambda: not left(), 5.0)

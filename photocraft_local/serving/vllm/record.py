@@ -13,7 +13,7 @@ from typing import Any
 from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm import processes
 from photocraft_local.serving.vllm.limits import Limits
-from photocraft_local.serving.vllm.place import listens
+from photocraft_local.serving.vllm.place import ServerPlace, listens
 from photocraft_local.serving.vllm.processes import Process
 
 GRACE = 15.0  # seconds that a server has to stop by its own rules
@@ -97,5 +97,6 @@ def end_orphans(servers: Path) -> list[ServerRecord]:
         if record is not None:
             record.end()
             ended.append(record)
+            ServerPlace(path.parent).drop_scratch()
         path.unlink(missing_ok=True)
     return ended

@@ -209,6 +209,7 @@ class ManagedServer:
         command = self.command = derive(self._settings)
         if path := command.endpoint.socket:
             remove_stale_socket(path)
+        place.drop_scratch()
         place.rotate_logs()
         self._keeper = start_keeper(command, place, GRACE)
         try:
