@@ -96,6 +96,12 @@ class Settings:
     compact_at: float = _option(
         "share of the backbone's window at which older turns become a summary", default=0.8
     )
+    verify: bool = _option(
+        "a model looks at each photo again before an answer with it is accepted", default=True
+    )
+    verify_threshold: float = _option(
+        "probability of yes from which a photo passes that check, calibrated", default=0.5
+    )
     event_gap_hours: float = _option("a longer pause starts a new event", default=3.0)
     event_gap_km: float = _option("a longer jump starts a new event", default=5.0)
     lock_wait_seconds: float = _option("how long to wait for a locked library", default=10.0)
@@ -114,6 +120,7 @@ class Settings:
             "batch_size": 1 <= self.batch_size <= 4096,
             "max_turns": 1 <= self.max_turns <= 1000,
             "compact_at": 0.2 <= self.compact_at <= 0.95,
+            "verify_threshold": 0 < self.verify_threshold < 1,
             "event_gap_hours": self.event_gap_hours > 0,
             "event_gap_km": self.event_gap_km > 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,

@@ -66,11 +66,13 @@ class Episode:
         self.last_turn, self.num_refused, self.correction = due, 0, ()
 
     def earlier(self, call: ToolCall) -> Step | None:
-        """The visible step that made the same call and would still bring the same."""
+        """The visible step that made the same call and would still bring the same; an answer that
+        was doubted may be accepted when it is given again."""
         resaved: set[object] = set()
         for step in reversed(self.trajectory.steps[self._first_visible :]):
             if step.call.name == call.name and step.call.arguments == call.arguments:
-                return None if resaved & _sets_read(call) else step
+                doubted = "doubtful" in step.observation.data
+                return None if doubted or resaved & _sets_read(call) else step
             resaved.add(step.call.arguments.get("save_as"))
         return None
 

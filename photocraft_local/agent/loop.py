@@ -162,7 +162,7 @@ class Agent:
             message = _user(render("repeated_call", step=earlier.index))
             raise CallRejected("repeated call", message, call)
         try:
-            seen = self.registry.call(call)
+            seen = self.registry.call(call, last=episode.last_turn is not None)
         except MalformedCall as error:
             problem = prompt_json(f"{error.message}. {error.hint}".strip())
             message = _user(render("malformed_call", problem=problem))

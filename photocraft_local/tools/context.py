@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local.timelang import Habits
-from photocraft_local.tools.ports import MemoryPort, NoMemory
+from photocraft_local.tools.doubts import Doubts
+from photocraft_local.tools.ports import Judging, MemoryPort, NoMemory
 from photocraft_local.tools.sets import PhotoSets
 from photocraft_local.tools.viewing import Viewing
 
@@ -34,6 +35,8 @@ class ToolContext:
     id that the model may use in ``like`` or ``fetch_image`` → absolute path; ``crops`` are parts
     of them, id → (the picture's id, its place there). ``viewing`` is how pictures are shown.
     ``knowledge`` is the folder of the person's notes, by default inside the library's folder.
+    ``judge`` looks at photos, None where no model does; ``doubts`` is what it was told to doubt.
+    ``is_last_turn``: the next submission is the answer, whatever it is.
     """
 
     library: Library
@@ -49,6 +52,9 @@ class ToolContext:
     crops: dict[str, tuple[str, Box]] = field(default_factory=dict)
     viewing: Viewing = field(default_factory=Viewing)
     knowledge: Path | None = None
+    judge: Judging | None = None
+    doubts: Doubts = field(default_factory=Doubts)
+    is_last_turn: bool = False
 
     @property
     def habits(self) -> Habits:

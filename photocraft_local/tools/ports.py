@@ -1,16 +1,17 @@
-"""The seams of the tools: what a tool is, and the two things it may ask of memory.
+"""The seams of the tools: what a tool is, what it may ask of memory, and of a model that sees.
 
-Memory is a layer above; app.py passes in an object that has these methods.
+Both are built elsewhere; app.py passes in objects that have these methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from photocraft_local.records import Json, Observation
 
 if TYPE_CHECKING:
+    from photocraft_local.serving.judging import Condition, Subject, Verdicts
     from photocraft_local.tools.context import ToolContext
 
 Arguments = Mapping[str, Json]  # validated against the tool's schema
@@ -26,6 +27,27 @@ class MemoryPort(Protocol):
 
     def request_compaction(self, reason: str) -> None:
         """Ask for the context to be compacted before the next turn."""
+        ...
+
+
+class Judging(Protocol):
+    """A model that looks at photos one by one, and then at the set."""
+
+    @property
+    def most_anchors(self) -> int:
+        """Reference pictures that it takes beside a photo."""
+        ...
+
+    def judge(
+        self,
+        question: str,
+        conditions: Sequence[Condition],
+        anchors: Sequence[Subject],
+        photos: Sequence[Subject],
+        *,
+        threshold: float = 0.5,
+    ) -> Verdicts:
+        """Raises ServerLost, and ModelError where nothing can be judged."""
         ...
 
 

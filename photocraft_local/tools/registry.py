@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from photocraft_local.errors import FilterSyntaxError, MalformedCall, PhotocraftError
+from photocraft_local.errors import FilterSyntaxError, MalformedCall, PhotocraftError, ServerLost
 from photocraft_local.records import Observation, ToolCall
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import safe_text, stable
@@ -53,11 +53,18 @@ class Registry:
             for name in self.names()
         ]
 
-    def call(self, call: ToolCall) -> Observation:
-        """Run one call. Raises MalformedCall if the tool or its arguments do not exist."""
+    def call(self, call: ToolCall, *, last: bool = False) -> Observation:
+        """Run one call; ``last``: no other will follow if it can be avoided.
+
+        Raises MalformedCall if the tool or its arguments do not exist; ServerLost, since an
+        episode that lost its model goes on later.
+        """
         tool = self._checked(call)
+        self.context.is_last_turn = last
         try:
             seen = tool.run(normalised(call.arguments, tool.parameters), self.context)
+        except ServerLost:
+            raise
         except PhotocraftError as exc:
             return failure(tool.name, exc)
         return replace(seen, data=stable(seen.data))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from photocraft_local.tools.around import Around
 from photocraft_local.tools.combine_sets import CombineSets
+from photocraft_local.tools.compare_photos import ComparePhotos
 from photocraft_local.tools.compress_context import CompressContext
 from photocraft_local.tools.fetch_image import FetchImage
 from photocraft_local.tools.filter_photos import FilterPhotos
@@ -23,6 +24,7 @@ def standard_tools() -> list[Tool]:
     return [
         Around(),
         CombineSets(),
+        ComparePhotos(),
         CompressContext(),
         FetchImage(),
         FilterPhotos(),

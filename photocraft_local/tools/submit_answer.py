@@ -1,22 +1,24 @@
 """submit_answer: the exact set that answers the question, checked against its conditions first.
 
-A photo that breaks a condition keeps the whole answer from being accepted. Knows nothing of
-how the loop ends an episode.
+A photo that breaks a condition keeps the whole answer from being accepted; so does, once, one that
+a model's second look finds not to fit. In the last turn such photos leave the answer, and its
+reason names them: the set is to be exact. Knows nothing of how the loop ends an episode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from photocraft_local.errors import UsageError
 from photocraft_local.records import Answer, Evidence, Json, Observation, Photo
 from photocraft_local.tools import evidence, schema, standings
 from photocraft_local.tools.context import ToolContext
-from photocraft_local.tools.format import counted, safe_text
+from photocraft_local.tools.format import counted, listing, safe_text
 from photocraft_local.tools.photos import known_photos, photos_by_uid
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.search_photos import ANY_TEXT
+from photocraft_local.tools.verifying import MOST_REFUSALS, Claims, Look, looked_again
 
 _MOST_LISTED = 20
 _LONGEST = 4000  # characters of the answer in words
@@ -49,7 +51,9 @@ class SubmitAnswer:
         "for each condition of the question with a check (when, where, text, any_text, like, "
         "not_text, seen, relation, order, in_sets, not_in_sets) that every photo, or every one "
         "it is about, must pass; it is verified now, and an answer that breaks a condition "
-        "is refused with the photos and values, so that you can mend it. A question that asks "
+        "is refused with the photos and values, so that you can mend it. What must be seen may be "
+        "checked again by eye, and photos in doubt are refused once: leave them out, or view "
+        "them and submit again with seen. A question that asks "
         "for words ('how many', 'when', 'what does the sign say') is answered in text, with the "
         "photos that prove it, or with none where it is about its own picture. If no photo "
         "fulfils the question, say why in reason."
@@ -75,7 +79,8 @@ class SubmitAnswer:
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
         photos = _answered(arguments, context)
-        found = _verified(arguments["evidence"], context, photos)
+        claims = _concerning(arguments["evidence"], context, photos)
+        found = _verified(claims, context, photos)
         unmet = [
             {"uid": uid, **evidence.as_json(piece)}
             for uid, pieces in found.items()
@@ -84,6 +89,16 @@ class SubmitAnswer:
         ]
         if unmet:
             return _refused(self.name, unmet)
+        left_out: dict[str, Look] = {}
+        if context.judge is not None and context.settings.verify:
+            checked = looked_again(context, claims)
+            doubtful = checked.in_doubt(context.doubts.told)
+            if doubtful and not context.is_last_turn and context.doubts.refusals < MOST_REFUSALS:
+                context.doubts.note(doubtful)
+                return _doubted(self.name, {uid: checked.looks[uid] for uid in doubtful})
+            left_out = {uid: checked.looks[uid] for uid in checked.below()}
+            photos = [photo for photo in photos if photo.uid not in left_out]
+            found = {photo.uid: found[photo.uid] + checked.evidence(photo.uid) for photo in photos}
         data: dict[str, Json] = {
             "accepted": True,
             "count": len(photos),
@@ -95,6 +110,8 @@ class SubmitAnswer:
         }
         if "reason" in arguments:
             data["reason"] = safe_text(arguments["reason"], _LONGEST)
+        if left_out:
+            data["left_out"] = [look.row(uid) for uid, look in left_out.items()]
         if arguments.get("not_used"):
             data["not_used"] = [safe_text(words, 500) for words in arguments["not_used"]]
         conditions = counted(len(arguments["evidence"]), "condition")
@@ -115,7 +132,7 @@ def answer_of(observation: Observation) -> Answer:
         tuple(data["photos"]),
         evidence=pieces,
         text=data["text"],
-        reason=data.get("reason", ""),
+        reason=data.get("reason", "") or _left_out(data.get("left_out", ())),
         not_understood=tuple(data.get("not_used", ())),
     )
 
@@ -144,12 +161,22 @@ def _answered(arguments: Arguments, context: ToolContext) -> list[Photo]:
     return photos
 
 
-def _verified(
+def _concerning(
     claims: list[Mapping[str, Any]], context: ToolContext, photos: list[Photo]
+) -> Claims:
+    """Each claim with those photos of the answer that it is about."""
+    return [
+        (claim, {photo.uid: photo for photo in _concerned(claim, context, photos)})
+        for claim in claims
+    ]
+
+
+def _verified(
+    claims: Claims, context: ToolContext, photos: list[Photo]
 ) -> dict[str, list[Evidence]]:
     """UID → evidence for all claims, in the order of the answer."""
     found: dict[str, list[Evidence]] = {photo.uid: [] for photo in photos}
-    for claim in claims:
+    for claim, concerned in claims:
         checks = {key: claim[key] for key in evidence.CHECKS if key in claim}
         if not checks:
             raise UsageError(
@@ -157,9 +184,8 @@ def _verified(
                 hint=f"add one of {', '.join(evidence.CHECKS)} to it",
             )
         anchors = tuple(photo.uid for photo in known_photos(context, claim.get("anchors", ())))
-        concerned = _concerned(claim, context, photos)
         stated = evidence.Claim(claim["constraint"], anchors, checks)
-        for uid, pieces in evidence.check(context, stated, concerned).items():
+        for uid, pieces in evidence.check(context, stated, list(concerned.values())).items():
             found[uid] += pieces
     return found
 
@@ -195,3 +221,29 @@ def _refused(tool: str, unmet: list[dict[str, Json]]) -> Observation:
         "doubt, view them and state in seen what you saw",
         brief=f"refused: conditions broken by {counted(len(uids), 'photo')}",
     )
+
+
+def _doubted(tool: str, looks: Mapping[str, Look]) -> Observation:
+    """Refused by eye: the photos with their values, and the way out."""
+    rows: list[Json] = [look.row(uid) for uid, look in looks.items()]
+    data: dict[str, Json] = {"accepted": False, "doubtful": rows[:_MOST_LISTED]}
+    if rows[_MOST_LISTED:]:
+        data["doubtful_not_listed"] = len(rows) - _MOST_LISTED
+    data["doubtful_photos"] = list(looks)
+    return Observation(
+        tool,
+        data=data,
+        error=f"not accepted: looked at again, {counted(len(rows), 'photo')} of the answer may not "
+        "meet what must be seen, see doubtful (probability of yes and threshold); leave out those "
+        "that do not, or view them and submit again with seen for those that do",
+        brief=f"refused: {counted(len(rows), 'photo')} in doubt by eye",
+    )
+
+
+def _left_out(rows: Sequence[Mapping[str, Json]]) -> str:
+    """For the person: which photos were taken out of the answer, and how doubtful they are."""
+    if not rows:
+        return ""
+    named = listing([f"{row['uid']} (probability {row['probability']})" for row in rows])
+    below = f"below {rows[0]['threshold']} for what must be seen"
+    return f"left out, since a second look found them {below}: {named}"

@@ -19,6 +19,7 @@ from photocraft_local.tools.standard import standard_tools
 NAMES = [
     "around",
     "combine_sets",
+    "compare_photos",
     "compress_context",
     "fetch_image",
     "filter_photos",
@@ -33,7 +34,7 @@ NAMES = [
 ]
 
 
-def test_every_row_of_the_design_that_needs_no_vision_model_is_there(registry: Registry) -> None:
+def test_every_row_of_the_design_is_there(registry: Registry) -> None:
     assert registry.names() == NAMES
 
 

@@ -10,7 +10,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from photocraft_local.errors import ModelError, PhotoError, PictureUnknown, PromptTooLong
+from photocraft_local.errors import (
+    ModelError,
+    PhotoError,
+    PictureUnknown,
+    PromptTooLong,
+    ServerLost,
+    TooManyPictures,
+)
 from photocraft_local.imaging.geometry import fit_inside
 from photocraft_local.imaging.pictures import Pixels, resized
 from photocraft_local.records import Usage
@@ -82,6 +89,22 @@ class Judge:
         """
         if not photos:
             return Verdicts()
+        try:
+            return self._judged(question, conditions, anchors, photos, threshold)
+        except TooManyPictures as refused:  # a server's own limit shows when it is passed
+            if not 1 < refused.most < self._most_pictures:
+                raise
+            self._brain.pictures.most = refused.most
+            return self._judged(question, conditions, anchors, photos, threshold)
+
+    def _judged(
+        self,
+        question: str,
+        conditions: Sequence[Condition],
+        anchors: Sequence[Subject],
+        photos: Sequence[Subject],
+        threshold: float,
+    ) -> Verdicts:
         references, failed = self._references(anchors)
         run = _Run(prefix(question, conditions, references), failed=failed)
         self._check_room(run.shared)
@@ -195,11 +218,9 @@ class Judge:
                 out, why = self._compared(run, part)
                 strays += [part[number - 1] for number in out]
                 whys += [why] if out and why else []
-        except (PromptTooLong, PictureUnknown) as exc:
-            return SetCheck(error=exc.message)
+        except ServerLost:
+            raise
         except ModelError as exc:
-            if type(exc) is not ModelError:
-                raise
             return SetCheck(error=exc.message)
         return SetCheck(tuple(strays), "; ".join(whys), len(parts))
 
@@ -249,7 +270,8 @@ class Judge:
 
     @property
     def _most_pictures(self) -> int:
-        return self._brain.max_pictures or _MOST_PICTURES
+        limits = [limit for limit in (self._brain.max_pictures, self._brain.pictures.most) if limit]
+        return min(limits, default=_MOST_PICTURES)
 
 
 def _odds_of(reply: Completion) -> float | ModelError:
