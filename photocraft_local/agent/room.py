@@ -39,7 +39,7 @@ class Room:
     def __init__(self, model: ChatModel, tools: Sequence[ToolSchema], compact_at: float) -> None:
         self._model, self._tools, self._compact_at = model, tools, compact_at
         self._num_refused = 0
-        self._refused_at = 0  # tokens by our count of a prompt that the server refused
+        self._refused_at = 0  # tokens, by our count, of a prompt and reply that the server refused
         self._request_tokens: int | None = None
 
     def make(self, episode: Episode) -> None:
@@ -51,9 +51,11 @@ class Room:
         marked = load.prompt > self._compact_at * load.window and turns > 2
         if self._fits(episode, load) and (episode.last_turn or not marked):
             return
-        if turns > 1:
+        if turns > 1 and self._is_worth_it(episode, load):
             self.compact(episode, _full(load), covered=episode.num_steps - 1)
         if self._has_room(episode) or self._shortened(episode):
+            return
+        if not load.exact:  # an estimate compacts and shortens; it refuses nothing
             return
         if episode.last_turn is None:
             raise final_answer_due(
@@ -66,7 +68,7 @@ class Room:
         self._num_refused += 1
         load = self._load(episode)
         if load is not None:
-            self._refused_at = load.prompt
+            self._refused_at = load.prompt + load.reply
         why = f"refused: {error.message}"
         if episode.last_turn is None:
             turns = episode.memory.context.num_turns
@@ -120,6 +122,15 @@ class Room:
             reply = max(reply, self._request(episode) + SUMMARY_REPLY)
         return load.prompt + reply <= self._limit(load) and self._pictures_fit(episode, load)
 
+    def _is_worth_it(self, episode: Episode, load: Load) -> bool:
+        """Whether the turns before the newest take more than S would, or too many pictures."""
+        context = episode.memory.context
+        older = self._measured(context.messages(without=1))
+        stable = self._measured(context.messages(without=context.num_turns))
+        if older is None or stable is None or older.pictures > stable.pictures:
+            return True
+        return older.prompt - stable.prompt > load.window // _SHARE_OF_S
+
     def _limit(self, load: Load) -> int:
         return min(load.window, self._refused_at or load.window)
 
@@ -142,14 +153,14 @@ class Room:
     def _told(self, episode: Episode, covered: int) -> tuple[Prose | None, str, Usage]:
         """The model's part of S, asked for on the live prefix; or why there is none."""
         context = episode.memory.context
-        messages = context.messages(without=episode.num_steps - covered)
-        load = self._measured([*messages, _request()])
+        asked = [*context.messages(without=episode.num_steps - covered), _request()]
+        load = self._measured(asked)
         if load is None or episode.last_turn:
             return None, "", Usage()
         if load.prompt + SUMMARY_REPLY > self._limit(load):
             return None, "the request has no room", Usage()
         try:
-            reply = self._model.complete([*messages, _request()], [WRITE_SUMMARY])
+            reply = self._model.complete(asked, [WRITE_SUMMARY])
         except ServerLost:
             raise
         except ModelError as error:
@@ -158,8 +169,10 @@ class Room:
         return prose, "" if prose else "the reply was cut or is no summary", reply.usage
 
     def _shortened(self, episode: Episode) -> bool:
-        """The newest result shortened until it fits; else it is left at its shortest."""
-        if not episode.memory.context.num_turns:
+        """The newest result shortened until it fits; left as it is where that cannot help."""
+        context = episode.memory.context
+        rest = self._measured(context.messages(without=min(1, context.num_turns)))
+        if not context.num_turns or rest is None or not self._fits(episode, rest):
             return False
         for cut in _cuts(episode):
             episode.memory.cut(cut)

@@ -7,7 +7,7 @@ Owns the window check before each call and the second path for replies that no g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from photocraft_local.errors import (
     MalformedCall,
@@ -15,11 +15,16 @@ from photocraft_local.errors import (
     PromptTooLong,
     TooManyPictures,
 )
-from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
+from photocraft_local.serving.chat_model import Load, Message, Reply, ToolSchema
 from photocraft_local.serving.native_calls import parse_native, split_thinking
 from photocraft_local.serving.pictures import PictureStore
 from photocraft_local.serving.qwen.completion import Chat, ChatRequest, Completion
-from photocraft_local.serving.qwen.conversation import Conversation, conversation
+from photocraft_local.serving.qwen.conversation import (
+    Conversation,
+    conversation,
+    num_pictures,
+)
+from photocraft_local.serving.qwen.estimate import Estimator
 from photocraft_local.serving.tokens import PromptCounter
 from photocraft_local.serving.tool_calls import Form, Limits, call_schema, parse_constrained
 
@@ -54,6 +59,8 @@ class QwenModel:
         self._max_tokens, self._temperature, self._seed = max_tokens, temperature, seed
         self._counter, self._window, self._max_pictures = counter, window, max_pictures
         self._told: Sequence[ToolSchema] = ()
+        self._estimator = Estimator()
+        self._last: _Measured | None = None
 
     @property
     def name(self) -> str:
@@ -78,9 +85,15 @@ class QwenModel:
             completion = self._chat.chat(named if known else request)
         except PictureUnknown:
             self._pictures.forget(known)
+            known = set()
             completion = self._chat.chat(request)
         self._pictures.sent(talk.pictures)
-        return self.reply(completion, tools)
+        if self._counter is None:
+            self._estimator.learn(talk, completion.usage.prompt)
+        reply = self.reply(completion, tools)
+        num = len(talk.pictures)
+        usage = replace(reply.usage, pictures=num, pictures_sent=num - len(known))
+        return replace(reply, usage=usage)
 
     def conversation(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema]
@@ -89,8 +102,24 @@ class QwenModel:
         with it the cached prefix, as it was."""
         if len(tools) > len(self._told):
             self._told = tools
-        return conversation(
-            messages, self._told, self._form, self._pictures, most=self._most_pictures()
+        most = self._most_pictures()
+        if self._last is None or not self._last.is_of(messages, self._told, most):
+            talk = conversation(messages, self._told, self._form, self._pictures, most=most)
+            self._last = _Measured(tuple(messages), self._told, most, talk)
+        return self._last.talk
+
+    def load(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Load | None:
+        """How full the window would be; the layout is kept for the ``complete`` that follows."""
+        if not self._window:
+            return None
+        talk = self.conversation(messages, tools)
+        return Load(
+            prompt=self._size(talk),
+            window=self._window,
+            reply=min(self._max_tokens, max(LEAST_REPLY, self._window // 8)),
+            pictures=sum(map(num_pictures, messages)),
+            most_pictures=self._most_pictures(),
+            exact=self._counter is not None,
         )
 
     def _most_pictures(self) -> int:
@@ -127,15 +156,38 @@ class QwenModel:
 
     def _room(self, talk: Conversation) -> int:
         """Tokens for the reply."""
-        if self._counter is None or not self._window:
+        if not self._window:
             return self._max_tokens
-        sizes = {name: (one.width, one.height) for name, one in talk.pictures.items()}
-        num_tokens = self._counter.prompt(talk.messages, sizes)
-        room = self._window - num_tokens
-        if room < min(LEAST_REPLY, self._max_tokens):
+        num_tokens = self._size(talk)
+        room, least = self._window - num_tokens, min(LEAST_REPLY, self._max_tokens)
+        if room < least and self._counter is not None:
             raise PromptTooLong(
                 f"the prompt has {num_tokens} tokens, which leaves {max(0, room)} of the"
                 f" {self._window} of the backbone's window for a reply",
                 hint="serve the model with a longer window, or ask for fewer pictures",
             )
-        return min(self._max_tokens, room)
+        # An estimate refuses nothing: the server will, if it has to.
+        return min(self._max_tokens, max(room, least))
+
+    def _size(self, talk: Conversation) -> int:
+        """Tokens of the prompt; estimated where the tokenizer is not known."""
+        if self._counter is None:
+            return self._estimator.tokens(talk)
+        sizes = {name: (one.width, one.height) for name, one in talk.pictures.items()}
+        return self._counter.prompt(talk.messages, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A prompt that was laid out to be measured, and is the next one to be sent."""
+
+    messages: tuple[Message, ...]
+    told: Sequence[ToolSchema]
+    most: int
+    talk: Conversation
+
+    def is_of(self, messages: Sequence[Message], told: Sequence[ToolSchema], most: int) -> bool:
+        """The very same messages: they are never changed once they are made."""
+        if len(messages) != len(self.messages) or told is not self.told or most != self.most:
+            return False
+        return all(one is other for one, other in zip(messages, self.messages, strict=True))
