@@ -12,6 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from photocraft_local.errors import UsageError
+from photocraft_local.serving.endpoint import without_secret
+from photocraft_local.serving.vllm.checkpoint import Checkpoint
+from photocraft_local.serving.vllm.deriving import weights_folder
 from photocraft_local.serving.vllm.server import ManagedServer
 from photocraft_local.settings import Settings
 
@@ -39,14 +42,16 @@ def serve(
 ) -> None:
     """Until ``stop`` is set. ``on_ready`` is told of each start.
 
-    Raises UsageError if another photocraft serves the same weights, ModelError if it does not
-    start or has crashed three times within ten minutes.
+    Raises UsageError if another photocraft serves the same weights, ModelError if the folder is
+    not whole, or the server does not start or has crashed three times within ten minutes.
     """
     if settings.backbone_url:
+        url = without_secret(settings.backbone_url)
         raise UsageError(
-            f"backbone_url is set to {settings.backbone_url}: that server is used, none is started",
+            f"backbone_url is set to {url}: that server is used, none is started",
             hint="leave backbone_url out to have photocraft serve the model itself",
         )
+    Checkpoint.read(weights_folder(settings))  # before a folder is made for its server
     crashes: deque[float] = deque(maxlen=_CRASHES)
     with ManagedServer(settings) as server:
         while not stop.is_set():

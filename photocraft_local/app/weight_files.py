@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NoReturn
 
 from photocraft_local.app.weight_sums import OWN_FILES
 from photocraft_local.errors import UsageError
@@ -22,6 +22,7 @@ _LARGEST_JSON = 64 << 20
 _READ_BY_ENGINES = {".safetensors", ".bin", ".pt", ".pth", ".onnx", ".json", ".jinja", ".py"}
 _READ_BY_ENGINES |= {".onnx_data", ".data", ".txt", ".model"}
 _WEIGHTS = (".safetensors", ".onnx")
+_NOT_FETCHED = "a model's name on a hub is no folder, nothing is fetched from there"
 _HINT = "name the folder that config.json and the weights lie in; weights.md tells how to place one"
 
 
@@ -39,9 +40,14 @@ class WeightFolder:
         Raises UsageError: no folder, not readable, or neither weights nor an index of them in it.
         """
         root = folder.expanduser().absolute()
-        if not root.is_dir():
-            what = "is a file" if root.is_file() else "is not there"
-            raise UsageError(f"folder of weights {root} {what}", hint=_HINT)
+        try:
+            is_folder, is_file, beside = root.is_dir(), root.is_file(), root.parent.exists()
+        except OSError as exc:  # a folder above it is closed
+            _cannot_read(exc)
+        if not is_folder:
+            what = "is a file" if is_file else "is not there"
+            hint = _HINT if beside else f"{_NOT_FETCHED}; {_HINT}"
+            raise UsageError(f"folder of weights {root} {what}", hint=hint)
         sizes = {name: (root / name).stat().st_size for name in _names(root)}
         if not any(name.endswith((*_WEIGHTS, _INDEX_END)) for name in sizes):
             raise UsageError(f"{root} holds no weights (*.safetensors or *.onnx)", hint=_HINT)
@@ -86,7 +92,7 @@ def _names(root: Path) -> Iterator[str]:
                 yield path.relative_to(root).as_posix()
 
 
-def _cannot_read(error: OSError) -> None:
+def _cannot_read(error: OSError) -> NoReturn:
     raise UsageError(
         f"{error.filename} cannot be read: {error.strerror}", hint="check that it is yours"
     ) from error

@@ -64,29 +64,35 @@ class Endpoint:
         return f"unix:{self.socket}" if self.socket else self.url
 
 
+def without_secret(url: str) -> str:
+    """For messages: a name and a password that stand before the host are left out."""
+    return re.sub(r"//[^/]*@", "//…@", url)
+
+
 def _loopback_url(text: str) -> str:
+    said = without_secret(text)
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError as exc:
-        raise UsageError(f"backbone URL {text!r}: {exc}", hint=f"give one of {_FORMS}") from exc
+        raise UsageError(f"backbone URL {said!r}: {exc}", hint=f"give one of {_FORMS}") from exc
     if parts.scheme != "http" or not host or parts.query or parts.fragment:
         raise UsageError(
-            f"backbone URL {text!r} is not a plain http address", hint=f"give one of {_FORMS}"
+            f"backbone URL {said!r} is not a plain http address", hint=f"give one of {_FORMS}"
         )
     if parts.username is not None or parts.path.rstrip("/") not in ("", "/v1"):
         raise UsageError(
-            f"backbone URL {text!r} has more than host and port", hint=f"give one of {_FORMS}"
+            f"backbone URL {said!r} has more than host and port", hint=f"give one of {_FORMS}"
         )
     # A name would be looked up, and the answer decides where the pictures go.
     address = "127.0.0.1" if host == "localhost" else host
     if not _is_loopback(address):
         raise UsageError(
-            f"backbone URL {text!r} is not on this machine, and photos never leave it",
+            f"backbone URL {said!r} is not on this machine, and photos never leave it",
             hint=f"give one of {_FORMS}",
         )
     if port is None:
-        raise UsageError(f"backbone URL {text!r} has no port", hint=f"give one of {_FORMS}")
+        raise UsageError(f"backbone URL {said!r} has no port", hint=f"give one of {_FORMS}")
     shown = f"[{address}]" if ":" in address else address
     return f"http://{shown}:{port}"
 

@@ -61,7 +61,7 @@ def from_os(exc: OSError, path: Path) -> PhotocraftError:
         return full(path)
     return LibraryError(
         f"{path} cannot be used: {exc.strerror or exc}",
-        hint="check that the library folder is on a mounted, writable drive and belongs to you",
+        hint="check that it is on a mounted, writable drive and belongs to you",
     )
 
 

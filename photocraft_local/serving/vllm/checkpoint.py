@@ -161,10 +161,8 @@ def _check_folder(folder: Path) -> None:
     if is_folder:
         return
     if not exists and not folder.parent.exists():  # "Qwen/Qwen3-VL-8B-Instruct" and the like
-        hint = (
-            "if that is a model's name on a hub: nothing is fetched from there; weights.md says how"
-        )
-        hint += " to place it, then set weights to the absolute path"
+        hint = "a model's name on a hub is no folder, and nothing is fetched from there; weights.md"
+        hint += " says how to place one; then set weights to its absolute path"
     there = "is a file" if exists else "does not exist"
     raise ModelError(f"the weights folder {folder} {there}", hint=hint)
 

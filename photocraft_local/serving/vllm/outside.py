@@ -41,6 +41,10 @@ class OutsideServer:
         return limits_of_stranger(self._checkpoint(), served.window, measured)
 
     @property
+    def measured(self) -> Measured:
+        return self._known()[1]
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What could not be found out about it, and what is done instead; for people."""
         served, measured = self._known()
