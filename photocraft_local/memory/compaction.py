@@ -162,9 +162,10 @@ def _working(working: WorkingState, fold: Fold) -> dict[str, Json]:
     for constraint in state["constraints"]:
         constraint["words"] = shortened(constraint["words"], fold.words)
     for kind in ("confirmed", "rejected"):
-        state[kind] = {
-            uid: shortened(why, min(100, fold.words)) for uid, why in state[kind].items()
-        }
+        by_reason: dict[str, list[str]] = {}
+        for uid, why in state[kind].items():
+            by_reason.setdefault(shortened(why, fold.words), []).append(uid)
+        state[kind] = {why: " ".join(uids) for why, uids in by_reason.items()}
     return state
 
 

@@ -50,7 +50,7 @@ class WorkingState:
         """Takes over what a step has changed. A failed step states nothing, but for an answer
         that was refused: it names the photos that break a condition."""
         call, data = step.call, step.observation.data
-        self._reject(data)
+        self._judge(call, data)
         if not step.observation.ok:
             return
         if call.name in _STATING_TOOLS:
@@ -68,11 +68,27 @@ class WorkingState:
                 if (kind, words) not in known:
                     self.constraints.append(Constraint(kind, words))
 
-    def _reject(self, data: dict[str, Json]) -> None:
-        for row in data.get("unmet", ()):
-            self.rejected.setdefault(row["uid"], f"{row['constraint']}: {row['value']}")
-        for uid in _texts(data.get("unmet_photos")):
-            self.rejected.setdefault(uid, "breaks a condition")
+    def _judge(self, call: ToolCall, data: dict[str, Json]) -> None:
+        """What was found of single photos: by a refused answer, or by compare_photos."""
+        if call.name == "submit_answer":
+            for row in data.get("unmet", ()):
+                self._reject(row["uid"], f"breaks: {row['constraint']}")
+            for row in data.get("doubtful", ()):
+                self._reject(row["uid"], f"in doubt: {row['conditions']}")
+            for uid in _texts(data.get("unmet_photos")) + _texts(data.get("doubtful_photos")):
+                self._reject(uid, "breaks a condition or is in doubt")
+        if call.name != "compare_photos":
+            return
+        asked = shortened(call.arguments["question"], _LONGEST)
+        for row in data.get("photos", ()):
+            if not row["passes"]:
+                self._reject(row["uid"], f"no to: {asked}")
+            elif row["uid"] not in self.rejected:
+                self.confirmed.setdefault(row["uid"], f"yes to: {asked}")
+
+    def _reject(self, uid: str, why: str) -> None:
+        self.confirmed.pop(uid, None)
+        self.rejected.setdefault(uid, why)
 
     def _settle(self, data: dict[str, Json]) -> None:
         for uid in _texts(data.get("photos")):

@@ -87,6 +87,25 @@ def test_between_compactions_the_prompt_only_grows(play: Callable[..., Any]) -> 
         assert is_prefix(before, after) == (at not in new)
 
 
+def test_ten_compactions_of_one_episode_keep_every_condition_set_and_count(
+    memory: Memory, settings: Settings
+) -> None:
+    calls = looks(*[{"rows": 300}] * 40, save=True)
+    model = Windowed([*calls, SUBMIT], 10_000)
+    longer = replace(settings, max_turns=100)
+    agent = Agent(model, wide_registry(memory), memory, longer)
+    assert agent.ask("q").uids == ("aaaaa",)
+    made = saved(agent).compactions
+    assert len(made) >= 10
+    assert all(one.prose for one in made)
+    last = summary_in(model.prompts[-1])["working"]
+    num = made[-1].after_step
+    assert last["sets"] == {f"set_{n}": 300 for n in range(num)}
+    assert [item["words"] for item in last["constraints"]] == [
+        f"June {1900 + n}" for n in range(num)
+    ]
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [

@@ -12,6 +12,8 @@ import pytest
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.trajectory import Trajectory, load, new_episode_id
 from photocraft_local.errors import AgentError, LibraryError
+from photocraft_local.memory.compaction import Compaction, Prose
+from photocraft_local.memory.shortening import Cut
 from photocraft_local.records import Answer, Evidence, Observation, Step, ToolCall, Usage
 
 
@@ -25,6 +27,8 @@ def full() -> Trajectory:
         config={"max_turns": 3},
         steps=[Step(1, ToolCall("find", {"text": "x"}, "c1"), seen, "why", Usage(3, 2, 1))],
         rejected=[{"before_step": 1, "reason": "no call", "call": None}],
+        compactions=[Compaction(after_step=1, covered=1, why="full", prose=Prose("d", "", "", ""))],
+        cuts=[Cut(1, 3, 0)],
         status="answered",
         answer=Answer(("aaaaa",), {"aaaaa": (evidence,)}, "one", "", ("June",), ("foo",)),
     )
@@ -40,6 +44,8 @@ def test_a_trace_comes_back_as_it_was_but_for_pixels(tmp_path: Path) -> None:
     assert back.steps[0].observation.images == (("aaaaa", b""),)
     assert "🐕, arabic كلب" in back.question
     assert back.rejected == record.rejected
+    assert back.compactions == record.compactions
+    assert back.cuts == record.cuts
 
 
 def test_the_file_states_schema_version_and_how_it_was_made(tmp_path: Path) -> None:
