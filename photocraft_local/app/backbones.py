@@ -81,7 +81,10 @@ class ServedBackbone:
         limits = server.limits
         rule = _rule(weights, server, limits.picture_tokens)
         self._client = client = ChatClient(
-            endpoint, server.model, on_lost=lambda: server.recover(progress)
+            endpoint,
+            server.model,
+            on_lost=lambda: server.recover(progress),
+            thinks=bool(counter and counter.thinking and not foreign),
         )
         return Brain(
             name=f"vllm {weights.name if weights else server.model}",

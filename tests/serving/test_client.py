@@ -83,6 +83,15 @@ def test_a_request_arrives_whole_and_its_reply_comes_with_usage(served: Served, 
     assert client.models() == ["tiny"]
 
 
+def test_half_of_a_reply_with_a_schema_is_kept_free_of_reasoning(served: Served) -> None:
+    server, client = served(thinks=True)
+    client.chat(ChatRequest(ASK.messages, {"type": "object"}, 99))
+    client.chat(ChatRequest(ASK.messages, {"type": "object"}, extra={"thinking_token_budget": 5}))
+    client.chat(ASK)
+    budgets = [body.get("thinking_token_budget") for body in server.seen]
+    assert budgets == [49, 5, None]
+
+
 def test_many_episodes_share_one_client_at_the_same_time(served: Served) -> None:
     all_here = threading.Barrier(8)
 
@@ -215,6 +224,17 @@ def test_an_episode_outlives_a_server_that_dies_and_comes_back(tmp_path: Path) -
         first.close()
         assert client.chat(ASK).text == "two"
         assert restarts == [1]
+
+
+def test_a_server_that_answers_500_is_looked_after_before_it_is_asked_again(
+    served: Served,
+) -> None:
+    """vLLM says so for some seconds after its engine died; a hasty retry gets the same."""
+    seen: list[int] = []
+    turns = (fails(500, "EngineCore encountered an issue"), fails(429, "busy"), says("there"))
+    server, client = served(*turns, on_lost=lambda: seen.append(len(server.seen)))
+    assert client.chat(ASK).text == "there"
+    assert seen == [1]  # once, and not for a server that is only busy
 
 
 def test_a_failed_restart_is_the_error(tmp_path: Path) -> None:

@@ -48,6 +48,19 @@ def options(command: ServeCommand) -> dict[str, str]:
     return {flag.name: flag.value for flag in command.flags}
 
 
+def test_a_thinking_variant_gets_a_parser_and_others_do_not(
+    eight: Checkpoint, tmp_path: Path
+) -> None:
+    assert "--reasoning-parser" not in options(derived(eight, card(80)))
+    folder = weights(tmp_path / "Qwen3-VL-8B-Thinking", sizes=QWEN3_8B, size=int(17.5e9))
+    template = "{{- '<|im_start|>assistant\\n<think>\\n' }}"
+    (folder / "chat_template.json").write_text(json.dumps({"chat_template": template}), "utf-8")
+    command = derived(Checkpoint.read(folder), card(80))
+    assert options(command)["--reasoning-parser"] == "qwen3"
+    # The schema must not hold the reasoning: vLLM's own default, which nothing here overrides.
+    assert "enable_in_reasoning" not in options(command)["--structured-outputs-config"]
+
+
 def test_every_flag_has_a_reason_and_the_words_are_those_of_the_command(eight: Checkpoint) -> None:
     command = derived(eight, card(80, (9, 0)))
     assert all(flag.why for flag in command.flags)

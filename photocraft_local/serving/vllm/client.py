@@ -34,7 +34,8 @@ class ChatClient:
 
     ``on_lost`` is called before a request goes out again after the connection or the server
     failed: whoever manages the server starts it again there, and may give a new token. Each
-    waiting episode calls it, in threads at once.
+    waiting episode calls it, in threads at once. ``thinks``: the server was started with a parser
+    of reasoning; half of a reply that a schema holds is kept free for the part that it holds.
     """
 
     def __init__(
@@ -45,9 +46,11 @@ class ChatClient:
         seconds: float = 300.0,
         tries: int = 3,
         on_lost: Callable[[], Endpoint | None] | None = None,
+        thinks: bool = False,
     ) -> None:
         self.endpoint, self._model = endpoint, model
         self._seconds, self._tries, self._on_lost = seconds, max(1, tries), on_lost
+        self._thinks = thinks
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._http: httpx.AsyncClient | None = None
@@ -98,7 +101,10 @@ class ChatClient:
     async def _chat(self, request: ChatRequest) -> Completion:
         if request.choices:
             return await self._chooser.chosen(request)
-        return completion_of(await self._post(_CHAT, request.to_json(self._model)))
+        body = request.to_json(self._model)
+        if self._thinks and request.schema is not None:
+            body.setdefault("thinking_token_budget", request.max_tokens // 2)
+        return completion_of(await self._post(_CHAT, body))
 
     async def _chat_all(
         self, requests: Sequence[ChatRequest], at_once: int

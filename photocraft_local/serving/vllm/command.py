@@ -75,7 +75,7 @@ def derive_command(
         *_memory_flags(checkpoint, device, fit),
         *_picture_flags(limits, device, fit),
         *_device_flags(checkpoint, chosen, fit),
-        *_reply_flags(),
+        *_reply_flags(checkpoint),
     )
     return ServeCommand(program, checkpoint, chosen, fit, flags, limits, endpoint)
 
@@ -212,9 +212,12 @@ def _dtype(checkpoint: Checkpoint, device: Device) -> tuple[str, str]:
     return "bfloat16", "what the family is published in"
 
 
-def _reply_flags() -> list[Flag]:
+def _reply_flags(checkpoint: Checkpoint) -> list[Flag]:
     guided = {"backend": "guidance", "disable_any_whitespace": True}
+    why = "a thinking variant: reasoning comes apart, and the schema holds what follows it"
+    thinking = [Flag("--reasoning-parser", "qwen3", why)] if checkpoint.thinks else []
     return [
+        *thinking,
         Flag(
             "--structured-outputs-config",
             _json(guided),
