@@ -16,7 +16,7 @@ from photocraft_local.app.pictures import check_unchanged, pictures_of
 from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan, Candidates
 from photocraft_local.app.texts import plain
 from photocraft_local.errors import UsageError
-from photocraft_local.records import Photo, Step
+from photocraft_local.records import Photo, Step, Usage
 
 if TYPE_CHECKING:
     from photocraft_local.agent.loop import Agent
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from photocraft_local.memory.memory import Memory
     from photocraft_local.records import Answer
     from photocraft_local.serving.chat_model import ChatModel
+    from photocraft_local.serving.qwen.brain import Brain
     from photocraft_local.tools.context import ToolContext
 
 MORE = "more of this"  # what a picture without a question asks
@@ -167,22 +168,38 @@ def _agent(
     memory: Memory,
     today: date,
     pictures: Sequence[Picture],
-    on_step: Callable[[Step], None],
+    run: _Run,
 ) -> Agent:
     from photocraft_local.agent.loop import Agent
+    from photocraft_local.app.sights import seen_by, viewing_of
+    from photocraft_local.serving.qwen.judge import Judge
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools
 
+    context = _context(parts, memory, today, pictures)
+    brain = _brain(parts)
+    shown = seen_by(brain, pictures, parts.settings.max_pixels) if brain else {}
+    if brain:
+        context.viewing = viewing_of(brain, len(shown))
+        context.judge = Judge(brain, run.listeners.on_stage)
     return Agent(
         model,
-        Registry(standard_tools(), _context(parts, memory, today, pictures)),
+        Registry(standard_tools(), context),
         memory,
         parts.settings,
         today=today,
         library_card=library_card(parts),
         generation=parts.library().generation(),
-        on_step=on_step,
+        on_step=run,
+        shown=shown,
     )
+
+
+def _brain(parts: Parts) -> Brain | None:
+    """The model that runs already; None where rules drive the loop."""
+    if chosen(parts.settings) == "planner":
+        return None
+    return parts.served().brain(_nothing)
 
 
 def _context(parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]) -> ToolContext:
@@ -239,7 +256,19 @@ def _answer(
         steps=tuple(steps),
         trajectory=agent.last_trace,
         plan=shown,
+        usage=_usage(agent, steps),
     )
+
+
+def _usage(agent: Agent, steps: Sequence[Step]) -> Usage | None:
+    """Of the turns, and of the compactions that the trace tells."""
+    from photocraft_local.agent import trajectory
+
+    spent = [step.usage for step in steps]
+    if agent.last_trace is not None and agent.last_trace.is_file():
+        spent += [made.usage for made in trajectory.load(agent.last_trace).compactions]
+    total = sum(spent, Usage())
+    return total if total.prompt else None
 
 
 def _filters_that_ran(steps: Iterable[Step]) -> str:

@@ -142,4 +142,4 @@ def finish(answer: AskAnswer, args: argparse.Namespace, console: Console) -> int
         console.json(answer_json(answer, sheet, steps=args.explain))
     else:
         show_answer(answer, sheet, console, steps=args.explain)
-    return exit_codes.of_result(len(answer), answer.not_understood)
+    return exit_codes.of_result(int(answer.is_answered), answer.not_understood)
