@@ -13,6 +13,11 @@ from typing import Any
 
 import pytest
 
+from photocraft_local.cli.main import main
+
+# played_api and server_parts: the same servers and folders of weights, asked by whole commands
+sys.path.append(str(Path(__file__).resolve().parent.parent / "serving"))
+
 
 @dataclass(frozen=True)
 class Done:
@@ -65,3 +70,39 @@ def photocraft(shared_cache: Path) -> Run:
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture(scope="module")
+def library(photocraft: Run, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Photos of many cameras with true metadata; a module that changes it makes its own."""
+    path = tmp_path_factory.mktemp("photos-of-cameras") / "library"
+    assert photocraft("index", shared / "data" / "exif", "--library", path).code == 0
+    return path
+
+
+@pytest.fixture
+def command(
+    library: Path,
+    shared_cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs the real command on ``library`` in this process: (code, stdout, stderr)."""
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    monkeypatch.setenv("PHOTOCRAFT_ENCODER", "null")
+    for variable in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def run(*words: str | Path) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(["--library", str(library), *map(str, words)])
+        done = capsys.readouterr()
+        return code, done.out, done.err
+
+    return run
+
+
+@pytest.fixture
+def arezzo(shared: Path) -> Path:
+    """Taken in Arezzo on 22 October 2008 at 16:28, before two others of that library."""
+    return shared / "data" / "exif" / "ia_DSCN0010.jpg"
