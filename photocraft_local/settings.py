@@ -87,6 +87,9 @@ class Settings:
     server_start_seconds: float = _option(
         "how long the model server may take to start", default=1200.0
     )
+    reply_seconds: float = _option(
+        "how long the model server may take for one reply", default=300.0
+    )
     max_pixels: int = _option(
         "largest picture that is decoded, in pixels of its header", default=300_000_000
     )
@@ -115,6 +118,7 @@ class Settings:
         checks = {
             "server_port": self.server_port == 0 or 1024 <= self.server_port <= 65535,
             "server_start_seconds": self.server_start_seconds > 0,
+            "reply_seconds": self.reply_seconds > 0,
             "max_pixels": self.max_pixels >= 1_000_000,
             "workers": 0 <= self.workers <= 256,
             "batch_size": 1 <= self.batch_size <= 4096,

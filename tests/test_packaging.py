@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -27,7 +28,7 @@ def resolve(root: Path, *extras: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("extra", ["cpu", "gpu", "xformers", "dev", "demo"])
+@pytest.mark.parametrize("extra", ["cpu", "gpu", "transformers", "xformers", "dev", "demo"])
 def test_each_extra_has_a_solution(root: Path, extra: str) -> None:
     extras = project(root)["project"]["optional-dependencies"]  # type: ignore[index]
     assert extra in extras
@@ -44,6 +45,18 @@ def test_the_cpu_extra_stays_light(root: Path) -> None:
     names = {line.split("==")[0].strip() for line in result.stdout.splitlines()}
     assert not names & {"torch", "transformers", "vllm", "triton"}, names
     assert not [name for name in names if name.startswith("nvidia-")]
+
+
+def test_transformers_goes_beside_cpu_and_gpu_has_all_of_it(root: Path) -> None:
+    extras = project(root)["project"]["optional-dependencies"]  # type: ignore[index]
+    names = {re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in extras["gpu"]}
+    pins = [line for line in extras["transformers"] if not line.startswith("torch>")]
+    assert set(pins) <= set(extras["gpu"])
+    assert "torch" in names
+    result = resolve(root, "cpu", "transformers")
+    if "error sending request" in result.stderr or "Could not connect" in result.stderr:
+        pytest.skip("NO PACKAGE REGISTRY REACHED: the resolver cannot be asked")
+    assert result.returncode == 0, result.stderr
 
 
 def test_cpu_and_gpu_are_declared_as_conflicting(root: Path) -> None:

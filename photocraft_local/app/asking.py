@@ -53,7 +53,7 @@ class Listeners:
     on_plan: Callable[[AskedPlan], None] = _nothing
     on_candidates: Callable[[Candidates], None] = _nothing
     on_step: Callable[[Step], None] = _nothing
-    on_stage: Callable[[str], None] = _nothing  # of the model's server, while it starts
+    on_stage: Callable[[str], None] = _nothing  # of the model, while it starts
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ def _opened(parts: Parts, given: Asked, listeners: Listeners) -> tuple[ChatModel
     shown = AskedPlan(given.question, given.question, "", given.pictures)
     if given.plan:
         shown = _shown(_planner(parts), given)
-    model = parts.served().brain(listeners.on_stage).model()
+    model = parts.backbone().brain(listeners.on_stage).model()
     listeners.on_plan(shown)
     return model, shown
 
@@ -199,7 +199,7 @@ def _brain(parts: Parts) -> Brain | None:
     """The model that runs already; None where rules drive the loop."""
     if chosen(parts.settings) == "planner":
         return None
-    return parts.served().brain(_nothing)
+    return parts.backbone().brain(_nothing)
 
 
 def _context(parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]) -> ToolContext:

@@ -13,7 +13,7 @@ from photocraft_local.errors import LibraryNotFound, NoVectors
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
-    from photocraft_local.app.backbones import ServedBackbone
+    from photocraft_local.app.backbones import Backbone
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.embeddings.space import VectorSpace
     from photocraft_local.library.library import Library
@@ -39,7 +39,7 @@ class Parts:
         self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None
         self._searcher: tuple[Catalog, Searcher] | None = None
-        self._served: ServedBackbone | None = None
+        self._backbone: Backbone | None = None
 
     @property
     def habits(self) -> Habits:
@@ -159,20 +159,20 @@ class Parts:
             self._searcher = (catalog, Searcher(catalog, index, self.encoder()))
         return self._searcher[1]
 
-    def served(self) -> ServedBackbone:
-        """The model's server and what speaks to it. Starts nothing yet."""
-        if self._served is None:
-            from photocraft_local.app.backbones import ServedBackbone
+    def backbone(self) -> Backbone:
+        """The model that the settings choose. Starts nothing yet."""
+        if self._backbone is None:
+            from photocraft_local.app.backbones import make_backbone
 
-            self._served = ServedBackbone(self.settings)
-        return self._served
+            self._backbone = make_backbone(self.settings)
+        return self._backbone
 
     def close(self) -> None:
-        for part in (self._gazetteer, self._library, self._served):
+        for part in (self._gazetteer, self._library, self._backbone):
             if part is not None:
                 part.close()
         self._library = self._gazetteer = self._catalog = self._searcher = None
-        self._atlas = self._served = None
+        self._atlas = self._backbone = None
 
     def _forget_memories(self, uid: str) -> None:
         from photocraft_local.memory.store import MemoryStore

@@ -130,8 +130,8 @@ def add_backbone_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backbone",
         metavar="NAME",
-        help="who works on the question: 'planner', 'vllm', or 'auto' (default): vllm where a"
-        " model is set",
+        help="who works on the question: 'planner', 'vllm', 'transformers', or 'auto' (default):"
+        " a model where one is set",
     )
     parser.add_argument("--weights", metavar="FOLDER", help="the Qwen-VL model's folder")
     parser.add_argument(

@@ -101,6 +101,22 @@ def original(checkpoint: Callable[..., Path]) -> Callable[[str], tuple[Any, Any]
 
 
 @pytest.fixture(scope="session")
+def loaded(checkpoint: Callable[..., Path]) -> Callable[..., Any]:
+    """A tiny checkpoint as the transformers backbone loads it, once."""
+    from photocraft_local.serving.transformers.loading import load
+
+    made: dict[Path, Any] = {}
+
+    def get(name: str, thinking: bool = False) -> Any:
+        folder = checkpoint(name, thinking)
+        if folder not in made:
+            made[folder] = load(folder, lambda stage: None)
+        return made[folder]
+
+    return get
+
+
+@pytest.fixture(scope="session")
 def photos(shared: Path) -> list[Image.Image]:
     """Four real photos, small enough for some 100 tokens each."""
     files = sorted((shared / "data/captioned/coco").glob("*.jpg"))[::40][:4]

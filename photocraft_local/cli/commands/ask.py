@@ -128,7 +128,7 @@ def listeners(console: Console, *, as_json: bool) -> dict[str, Any]:
     return {
         "on_plan": lambda plan: console.note(f"looking for: {plan.words}"),
         "on_candidates": early.candidates,
-        "on_stage": lambda stage: console.note(f"model server: {stage}"),
+        "on_stage": lambda stage: console.note(f"model: {stage}"),
     }
 
 

@@ -25,7 +25,7 @@ def weights_folder(settings: Settings) -> Path:
     """Raises SettingsError if it is not set."""
     if settings.weights is None:
         raise SettingsError(
-            "the served backbone needs the setting weights: the folder of its model",
+            "a model as the backbone needs the setting weights: the folder of its files",
             hint="place a model as weights.md, Qwen-VL backbones, says, and set weights to its"
             " absolute path (PHOTOCRAFT_WEIGHTS, or in the settings file)",
         )

@@ -1,0 +1,1 @@
+"""A Qwen-VL model in this process, by transformers: for machines without vLLM."""

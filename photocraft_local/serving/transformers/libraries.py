@@ -1,0 +1,36 @@
+"""Which libraries the backbone needs, and that they stay off the network.
+
+Looks without importing; whoever imports them calls ``prepare`` first. Loads no model.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+from photocraft_local.errors import MissingExtraError
+
+MODULES = ("torch", "torchvision", "transformers", "llguidance", "qwen_vl_utils")
+EXTRA = "transformers"
+_OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "TOKENIZERS_PARALLELISM": "false",  # it warns of each child process that is started later
+}
+
+
+def missing() -> str:
+    """The first of ``MODULES`` that is not installed; "" if all are."""
+    return next((name for name in MODULES if find_spec(name) is None), "")
+
+
+def prepare() -> None:
+    """Before the first import of them: they read these variables only once.
+
+    Raises MissingExtraError.
+    """
+    if absent := missing():
+        raise MissingExtraError(absent, EXTRA, "the transformers backbone")
+    os.environ |= _OFFLINE

@@ -1,0 +1,167 @@
+"""Pictures of a request: read, given to the vision tower once, kept by their names.
+
+Pixels come in the family's own sizes and go through as they are. Knows no prompt; not safe to
+share between threads.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from PIL import Image
+
+from photocraft_local.errors import ModelError, PictureUnknown
+
+Part = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A picture as the prompt counts it. ``key`` is below 0 and made of its bytes; ``grid`` are
+    patches in time, height and width; ``tokens`` what it takes of the prompt."""
+
+    uuid: str
+    key: int
+    grid: tuple[int, int, int]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the vision tower makes of a picture: (tokens, size), once more for each level that
+    Qwen3-VL adds deeper in the model."""
+
+    pooled: Any
+    deep: tuple[Any, ...]
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(part.numel() * part.element_size() for part in (self.pooled, *self.deep))
+
+
+class Pictures:
+    """Encodes with ``model`` and keeps ``budget`` bytes of features, those used last."""
+
+    def __init__(self, model: Any, processor: Any, budget: int) -> None:
+        self._model, self._processor, self._budget = model, processor.image_processor, budget
+        vision = model.config.vision_config
+        self._patch, self._merge = int(vision.patch_size), int(vision.spatial_merge_size)
+        self._seen: dict[str, Seen] = {}
+        self._features: OrderedDict[int, Features] = OrderedDict()
+        self._num_bytes = 0
+        self.num_encoded = 0
+
+    def seen(self, part: Part) -> tuple[Seen, str]:
+        """A part of a message, and its data URL ("" if only its name was sent).
+
+        Raises PictureUnknown for a name that was never sent with a picture, ModelError for what
+        is no picture in a size of the family.
+        """
+        url = (part.get("image_url") or {}).get("url", "")
+        uuid = str(part.get("uuid") or "")
+        if not url:
+            if uuid not in self._seen:
+                raise PictureUnknown(f"the picture {uuid[:40]!r} was never sent")
+            return self._seen[uuid], ""
+        digest = hashlib.sha256(url.encode()).digest()
+        key = -1 - (int.from_bytes(digest[:8], "big") >> 1)
+        known = self._seen.get(uuid or str(key))
+        if known is None or known.key != key:
+            width, height = self._opened(url).size
+            rows, columns = height // self._patch, width // self._patch
+            known = Seen(
+                uuid or str(key), key, (1, rows, columns), rows * columns // self._merge**2
+            )
+            self._seen[known.uuid] = known
+        return known, url
+
+    def holds(self, seen: Seen) -> bool:
+        return seen.key in self._features
+
+    def features(self, seen: Seen, url: str) -> Features:
+        """Raises PictureUnknown where only the name was sent and they were let go."""
+        made = self._features.get(seen.key)
+        if made is None:
+            if not url:
+                raise PictureUnknown(f"the picture {seen.uuid[:40]!r} is not kept any more")
+            made = self._encoded(seen, url)
+            self._features[seen.key] = made
+            self._num_bytes += made.num_bytes
+        self._features.move_to_end(seen.key)
+        while self._num_bytes > self._budget and len(self._features) > 1:
+            self._num_bytes -= self._features.popitem(last=False)[1].num_bytes
+        return made
+
+    def clear(self) -> None:
+        self._features.clear()
+        self._num_bytes = 0
+
+    def _opened(self, url: str) -> Image.Image:
+        """Upright RGB in a size that the family leaves alone."""
+        from qwen_vl_utils import process_vision_info
+
+        picture = _read(url)
+        message = {"role": "user", "content": [{"type": "image", "image": picture}]}
+        try:
+            (shown,), _ = process_vision_info([message], image_patch_size=self._patch)
+        except ValueError as exc:  # longer than 200:1
+            raise _unfit(picture, str(exc)) from exc
+        if shown.size != picture.size:
+            raise _unfit(picture, f"it would be shown at {shown.width} × {shown.height}")
+        fitted: Image.Image = shown
+        return fitted
+
+    def _encoded(self, seen: Seen, url: str) -> Features:
+        import torch
+
+        pixels = self._processor(images=[self._opened(url)], return_tensors="pt")
+        grid = pixels["image_grid_thw"]
+        if tuple(grid[0].tolist()) != seen.grid:
+            raise ModelError(
+                f"the processor of these weights shows a picture of {seen.grid[1:]} patches with"
+                f" {tuple(grid[0].tolist())[1:]}",
+                hint="copy preprocessor_config.json again: it states other sizes than config.json",
+            )
+        device = self._model.device
+        with torch.inference_mode():
+            made = self._model.model.get_image_features(
+                pixels["pixel_values"].to(device), grid.to(device), return_dict=True
+            )
+        self.num_encoded += 1
+        deep = getattr(made, "deepstack_features", None) or ()
+        return Features(made.pooler_output[0], tuple(level[0] for level in deep))
+
+
+def as_output(features: Sequence[Features]) -> dict[str, Any]:
+    """As the model takes pictures that are encoded already."""
+    levels = [list(level) for level in zip(*(one.deep for one in features), strict=True)]
+    pooled = [one.pooled for one in features]
+    return {"image": SimpleNamespace(pooler_output=pooled, deepstack_features=levels)}
+
+
+def _read(url: str) -> Image.Image:
+    head, _, body = url.partition(",")
+    if not (head.startswith("data:image/") and head.endswith(";base64")):
+        raise ModelError(
+            f"a picture of the prompt is no data URL: {url[:60]!r}",
+            hint="pictures are never fetched; give their bytes",
+        )
+    try:
+        with Image.open(io.BytesIO(base64.b64decode(body, validate=True))) as image:
+            return image.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as exc:
+        raise ModelError(f"a picture of the prompt cannot be read: {exc}") from exc
+
+
+def _unfit(picture: Image.Image, why: str) -> ModelError:
+    return ModelError(
+        f"a picture of {picture.width} × {picture.height} pixels has no size of this family: {why}",
+        hint="pictures are resized by PictureRule before they are sent",
+    )
