@@ -27,9 +27,9 @@ from photocraft_local.agent.room import Room
 from photocraft_local.errors import (
     AgentError,
     MalformedCall,
+    ModelError,
     PhotocraftError,
     PromptTooLong,
-    ServerLost,
 )
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.text import prompt_json
@@ -124,8 +124,8 @@ class Agent:
             self.memory.finish(episode.memory, done.answer)
             return done.answer
         except PhotocraftError as error:
-            # Without its server an episode is cut, not over.
-            record.status = "interrupted" if isinstance(error, ServerLost) else "failed"
+            # A backbone that fails cuts the episode, which may go on with one that works.
+            record.status = "interrupted" if isinstance(error, ModelError) else "failed"
             record.error = error.message
             raise
         except KeyboardInterrupt:

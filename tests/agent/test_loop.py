@@ -251,7 +251,7 @@ def test_a_backbone_that_fails_is_an_error_with_a_trace(play: Callable[..., Any]
     with pytest.raises(ModelError, match="ran out"):
         agent.ask("q")
     trace = saved(agent)
-    assert trace.status == "failed"
+    assert trace.status == "interrupted"  # it may go on with one that works
     assert "ran out" in trace.error
     assert len(trace.steps) == 1
 

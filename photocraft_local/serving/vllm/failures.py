@@ -67,7 +67,7 @@ def late(exc: BaseException, where: str, seconds: float) -> Exception:
         return Again(lost(exc, where))
     return ModelError(
         f"the backbone at {where} gave no reply within {seconds:g} s",
-        hint="it may hang, or the time limit is too short for this machine",
+        hint="it may hang; a machine that is only slow needs a longer reply_seconds",
     )
 
 
