@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -56,6 +57,25 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     kept = os.environ.get("PHOTOCRAFT_TEST_CACHE")
     return Path(kept) if kept else tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def small_library(
+    shared: Path, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[int], Path]:
+    """Makes a library of that many photos of everyday life, with vectors that mean nothing."""
+    from photocraft_local import PhotoSearch, Settings
+
+    def made(num: int) -> Path:
+        photos = tmp_path_factory.mktemp("photos")
+        for file in sorted((shared / "data/captioned/coco").glob("*.jpg"))[:num]:
+            (photos / file.name).write_bytes(file.read_bytes())
+        folder = tmp_path_factory.mktemp("small") / "library"
+        with PhotoSearch(Settings(library=folder, cache=shared_cache, encoder="null")) as search:
+            search.index(photos)
+        return folder
+
+    return made
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from photocraft_local.errors import MissingExtraError, SettingsError
+from photocraft_local.serving.endpoint import without_secret
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ def chosen(settings: Settings) -> str:
             hint=f"known: {', '.join(BACKBONES)}",
         )
     if settings.backbone == "transformers" and settings.backbone_url:
+        url = without_secret(settings.backbone_url)
         raise SettingsError(
-            f"backbone_url is set to {settings.backbone_url}, but the transformers backbone runs"
+            f"backbone_url is set to {url}, but the transformers backbone runs"
             " the model in this process and asks no server",
             hint="leave backbone_url out, or set backbone to vllm to use that server",
         )

@@ -36,7 +36,9 @@ def examine(settings: Settings) -> list[Finding]:
         _settings,
         _encoder,
         doctor_server.gpus,
+        doctor_server.backbones,
         doctor_server.server,
+        doctor_server.proven,
         _gazetteer,
         _disk,
         _library,
@@ -52,6 +54,10 @@ def _guarded(
         yield from check(settings)
     except PhotocraftError as error:
         yield Finding(name, "fault", error.message, error.hint)
+    except OSError as error:
+        where = error.filename or "a file"
+        hint = "check that it is there, on a mounted drive, and yours"
+        yield Finding(name, "fault", f"{where} cannot be used: {error.strerror}", hint)
     except Exception as error:  # noqa: BLE001  # a doctor must finish its round
         yield Finding(name, "fault", f"{type(error).__name__}: {error}")
 

@@ -37,8 +37,10 @@ class Handler(BaseHTTPRequestHandler):
         self.server.connections.append(self.connection)
 
     def do_GET(self) -> None:
+        if self.path in self.server.pages:
+            return self.send_body(200, self.server.pages[self.path].encode())
         model = {"id": "tiny", "object": "model"} | self.server.about
-        self.send_json(200, {"object": "list", "data": [model]})
+        return self.send_json(200, {"object": "list", "data": [model]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -85,6 +87,7 @@ class PlayedServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         about: dict[str, Any],
     ) -> None:
         self.turns, self.always, self.meter, self.about = list(turns), always, meter, about
+        self.pages: dict[str, str] = {}  # what GET gives beside the list of models
         self.seen: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.connections: list[socket.socket] = []

@@ -142,7 +142,8 @@ def test_bad_input_is_one_line_and_a_way_out(
 
 
 def report(settings: Settings) -> dict[str, Finding]:
-    found = [*doctor_server.gpus(settings), *doctor_server.server(settings)]
+    checks = (doctor_server.gpus, doctor_server.server, doctor_server.proven)
+    found = [finding for check in checks for finding in check(settings)]
     return {finding.name: finding for finding in found}
 
 
@@ -163,7 +164,8 @@ def test_the_doctor_derives_the_command_and_says_why(
     assert command.startswith(f"{home / 'bin/vllm'} serve '{folder}' --uds ")
     assert "--kv-cache-dtype fp8" in command
     assert "this GPU computes FP8" in found["why --kv-cache-dtype fp8"].detail
-    assert "on the CPU" in found["proven"].detail
+    assert "on a CPU alone" in found["proven"].detail
+    assert "nothing ran on a GPU" in found["not proven"].detail
     assert not list((tmp_path / "c").rglob("server.json"))  # nothing was started
 
 
@@ -174,7 +176,7 @@ def test_the_doctor_says_what_a_machine_without_gpu_would_need(
     folder = weights(tmp_path / "w", sizes=QWEN3_8B, size=int(17.5e9), files=4)
     found = report(Settings(cache=tmp_path / "c", weights=folder))
     assert found["gpu"].state == "ok"
-    assert found["model server"].state == "warning"
+    assert found["model server"].state == "fault"  # questions would go there
     assert "no NVIDIA GPU is there" in found["model server"].detail
     assert "GiB for a window of" in found["one GPU needs"].detail
 
@@ -209,4 +211,4 @@ def test_the_doctor_asks_a_server_of_ones_own(
         assert found[0].startswith("runs already: process ")
     settings = Settings(cache=tmp_path / "c", backbone_url="http://10.0.0.1:8000")
     refused = report(settings)["model server"]
-    assert (refused.state, "not on this machine" in refused.detail) == ("warning", True)
+    assert (refused.state, "not on this machine" in refused.detail) == ("fault", True)
