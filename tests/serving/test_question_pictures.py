@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +82,10 @@ def library(
 
 
 @pytest.fixture
-def asked(library: Path, shared_cache: Path) -> Iterator[Callable[..., PhotoSearch]]:
+def asked(library: Path, shared_cache: Path) -> Callable[..., PhotoSearch]:
     def search(server: PlayedServer, **more: Any) -> PhotoSearch:
         url = f"unix:{server.endpoint.socket}"
-        usual = {"library": library, "cache": shared_cache, "encoder": "labels"}
+        usual: dict[str, Any] = {"library": library, "cache": shared_cache, "encoder": "labels"}
         return PhotoSearch(Settings(**(usual | {"backbone_url": url} | more)))
 
     return search
