@@ -1,0 +1,177 @@
+"""Whole questions over a played server whose model also judges what it is about to answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytest.importorskip("httpx", reason="the served backbone needs the cpu or gpu extra")
+
+from judged_api import Judging
+from played_api import Handler, played, says
+
+from photocraft_local import PhotoSearch, Settings
+from photocraft_local.agent import trajectory
+from photocraft_local.errors import ServerLost
+
+NUM = 45
+SHADES = [*range(20, 110, 10), *range(140, 248, 3)]  # 9 dark photos, 36 bright ones
+CLAIM = {"constraint": "bright", "seen": "a bright wall"}
+ALL: dict[str, Any] = {"where": "width > 0", "save_as": "all"}
+
+
+@pytest.fixture(scope="module")
+def library(shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Photos of one shade each, so that the played judge knows what it sees."""
+    photos = tmp_path_factory.mktemp("shades")
+    assert len(SHADES) == NUM
+    for shade in SHADES:
+        pixels = np.full((64, 96, 3), shade, dtype=np.uint8)
+        Image.fromarray(pixels).save(photos / f"shade{shade:03}.png")
+    folder = tmp_path_factory.mktemp("judged") / "library"
+    with PhotoSearch(Settings(library=folder, cache=shared_cache, encoder="null")) as search:
+        search.index(photos)
+    return folder
+
+
+class Driver:
+    """The model that drives the loop: it saves all photos, then makes the given calls in turn;
+    ``judge`` answers what is asked of a judge."""
+
+    def __init__(self, judge: Judging, *calls: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        self.judge, self.calls = judge, calls
+
+    def __call__(self, handler: Handler, body: dict[str, Any]) -> None:
+        if self.judge.takes(handler, body):
+            return self.judge(handler, body)
+        said = [one for one in body["messages"] if one["role"] == "assistant"]
+        results = [one["content"] for one in body["messages"] if one["role"] == "user"]
+        if not said:
+            return says(_call("filter_photos", **ALL))(handler, body)
+        made = self.calls[min(len(said), len(self.calls)) - 1]
+        return says(_call(**made(_last(results))))(handler, body)
+
+
+def _call(name: str, **arguments: Any) -> str:
+    return json.dumps({"thought": "So.", "call": {"name": name, "arguments": arguments}})
+
+
+def _last(results: list[Any]) -> dict[str, Any]:
+    """The data of the newest tool result; {} where it is no result."""
+    for text in reversed(results):
+        if isinstance(text, str) and "<tool_response>" in text:
+            found: dict[str, Any] = json.loads(text.split("\n")[1])["result"]
+            return found
+    return {}
+
+
+def submits(seen: str = "a bright wall", **more: Any) -> Callable[[Any], dict[str, Any]]:
+    claim = {**CLAIM, "seen": seen}
+    return lambda _: {"name": "submit_answer", "set": "all", "evidence": [claim], **more}
+
+
+@pytest.fixture
+def ask(library: Path, shared_cache: Path, tmp_path: Path) -> Callable[..., Any]:
+    """Asks and gives (answer, trace)."""
+
+    def run(turn: Driver, **more: Any) -> Any:
+        usual = {"library": library, "cache": shared_cache, "encoder": "null", "memory": False}
+        with played(always=turn, at=tmp_path / "s") as server:
+            url = {"backbone_url": f"unix:{server.endpoint.socket}"}
+            with PhotoSearch(Settings(**(usual | url | more))) as search:
+                told: list[str] = []
+                answer = search.ask("what is bright?", on_stage=told.append)
+                assert answer.trajectory
+                return answer, trajectory.load(answer.trajectory), told
+
+    return run
+
+
+def test_photos_in_doubt_are_told_once_and_left_out(ask: Any) -> None:
+    def bright_ones(_: dict[str, Any]) -> dict[str, Any]:
+        return {"name": "compare_photos", "set": "all", "question": "bright?", "save_as": "bright"}
+
+    def submit_bright(_: dict[str, Any]) -> dict[str, Any]:
+        return {"name": "submit_answer", "set": "bright", "evidence": [CLAIM]}
+
+    judge = Judging()
+    answer, trace, told = ask(Driver(judge, submits(), bright_ones, submit_bright))
+    assert [step.call.name for step in trace.steps] == [
+        "filter_photos",
+        "submit_answer",
+        "compare_photos",
+        "submit_answer",
+    ]
+    refused = trace.steps[1].observation
+    assert len(refused.data["doubtful_photos"]) == 9
+    assert all(row["probability"] < 0.5 for row in refused.data["doubtful"])
+    assert len(answer) == 36
+    assert not answer.reason
+    for found in answer.photos:
+        (said, looked) = found.evidence
+        assert said.value == "a bright wall"
+        assert looked.rule.startswith("looked at again by the model")
+        assert looked.score >= looked.threshold == 0.5
+    # 45 photos and the blank, twice: for the conditions and for the question; nothing else
+    assert len(judge.asked) == 2 * 46
+    assert "looking at each of 45 photos again" in told
+
+
+def test_who_insists_with_what_they_saw_is_believed(ask: Any) -> None:
+    judge = Judging()
+    answer, trace, _ = ask(Driver(judge, submits(), submits("bright, for me")))
+    assert len(trace.steps) == 3
+    assert len(answer) == NUM
+    insisted = [one for one in answer.photos if "insisted" in one.evidence[-1].value]
+    assert len(insisted) == 9
+    assert all(one.evidence[-1].score < 0.5 for one in insisted)
+    assert len(judge.asked) == 46  # the second submission asks nothing anew
+
+
+def test_the_same_answer_again_is_no_repeated_call(ask: Any) -> None:
+    answer, trace, _ = ask(Driver(Judging(), submits()))
+    assert not trace.rejected
+    assert len(answer) == NUM
+
+
+def test_the_forced_answer_is_exact_and_says_what_was_left_out(ask: Any) -> None:
+    answer, trace, _ = ask(Driver(Judging(), submits()), max_turns=1)
+    assert trace.status == "answered"
+    assert len(answer) == 36
+    assert answer.reason.startswith("left out, since a second look found them below 0.5")
+
+
+def test_switched_off_nothing_is_judged(ask: Any) -> None:
+    judge = Judging()
+    answer, _, _ = ask(Driver(judge, submits()), verify=False)
+    assert len(answer) == NUM
+    assert not judge.asked
+
+
+def test_a_server_without_probabilities_is_noted_in_the_evidence(ask: Any) -> None:
+    judge = Judging(mute=True)
+    answer, _, _ = ask(Driver(judge, submits()))
+    assert len(answer) == NUM
+    values = {one.evidence[-1].value for one in answer.photos}
+    (value,) = values
+    assert value.startswith("not verified: the backbone does not tell how likely")
+    assert len(judge.asked) == 1
+
+
+def test_a_server_that_is_lost_while_it_judges_cuts_the_episode(
+    ask: Any, library: Path, shared_cache: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ServerLost):
+        ask(Driver(Judging(lost_after=10), submits()))
+    usual = {"library": library, "cache": shared_cache, "encoder": "null", "memory": False}
+    turn = Driver(Judging(), submits(), submits("bright, for me"))
+    with played(always=turn, at=tmp_path / "s") as server:
+        settings = Settings(backbone_url=f"unix:{server.endpoint.socket}", **usual)  # type: ignore[arg-type]
+        with PhotoSearch(settings) as search:
+            assert len(search.resume()) == NUM
