@@ -24,6 +24,7 @@ LABELS_STATEMENT = (
     " things and animals, weak at people, actions, counting and text; not a CLIP."
     " weights.md tells how to place a CLIP or SigLIP folder (--encoder FOLDER)"
 )
+_MARKS_OF_GPU_EXTRA = ("vllm", "faiss-gpu", "onnxruntime-gpu")  # none of them is in `cpu`
 _LOW_DISK = 1 << 30  # bytes
 
 
@@ -32,7 +33,7 @@ def examine(settings: Settings) -> list[Finding]:
     checks: list[Callable[[Settings], Iterator[Finding]]] = [
         _python,
         _core_packages,
-        _cpu_packages,
+        _engine_packages,
         _settings,
         _encoder,
         doctor_server.gpus,
@@ -75,10 +76,12 @@ def _core_packages(settings: Settings) -> Iterator[Finding]:
     yield _packages("core packages", _wanted(""), "fault", "pip install photocraft-local")
 
 
-def _cpu_packages(settings: Settings) -> Iterator[Finding]:
+def _engine_packages(settings: Settings) -> Iterator[Finding]:
+    """Of the one extra that is meant: `cpu` and `gpu` exclude each other."""
     del settings
-    hint = "pip install 'photocraft-local[cpu]'"
-    yield _packages("cpu extra", _wanted("cpu"), "warning", hint)
+    extra = "gpu" if any(map(_version, _MARKS_OF_GPU_EXTRA)) else "cpu"
+    hint = f"pip install 'photocraft-local[{extra}]'"
+    yield _packages(f"{extra} extra", _wanted(extra), "warning", hint)
 
 
 def _wanted(extra: str) -> list[str]:

@@ -267,15 +267,21 @@ def test_a_machine_that_cannot_run_it(
     _doctor_says(photocraft, said, way, env | {"PHOTOCRAFT_WEIGHTS": str(folder)})
 
 
-def test_another_version_of_vllm_is_a_warning_of_the_doctor(
+def test_another_version_of_vllm_is_a_warning_and_told_at_the_start(
     photocraft: Photocraft, machine: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
-    folder = weights(tmp_path / "m")
-    env = machine("0.40.1+cpu") | {"PHOTOCRAFT_WEIGHTS": str(folder)}
-    done = photocraft("doctor", "--json", env=env)
+    folder, note = weights(tmp_path / "m"), "vLLM 0.40.1; tested is 0.32.0"
+    env = machine("0.40.1+cpu")
+    done = photocraft("doctor", "--json", "--weights", folder, env=env)
     (row,) = [row for row in done.json_lines() if row["check"] == "vllm"]
-    assert (row["state"], row["detail"]) == ("warning", "vLLM 0.40.1; tested is 0.32.0")
+    assert (row["state"], row["detail"]) == ("warning", note)
     assert row["hint"]
+    env["FAKE_VLLM"] = "crash=vllm:_error:_unrecognized_arguments:_--uds"
+    done = photocraft("serve-model", "--weights", folder, env=env)
+    assert done.code == 6
+    assert f"model server: {note}\n" in done.err
+    assert "error: the model server ended while" in done.err
+    assert "does not know the option --uds\nhint: install the version that is tested" in done.err
 
 
 def test_a_port_that_is_taken_or_out_of_range(

@@ -15,7 +15,7 @@ from typing import Self
 from photocraft_local.errors import ModelError
 from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm import health
-from photocraft_local.serving.vllm.command import ServeCommand
+from photocraft_local.serving.vllm.command import ServeCommand, version_note
 from photocraft_local.serving.vllm.deriving import derive, local_endpoint, place_of
 from photocraft_local.serving.vllm.launch import start_keeper
 from photocraft_local.serving.vllm.limits import Limits
@@ -207,6 +207,8 @@ class ManagedServer:
     def _launch(self, place: ServerPlace, progress: Told) -> None:
         progress("checking weights and memory")
         command = self.command = derive(self._settings)
+        if note := version_note(command.program):
+            progress(note)
         if path := command.endpoint.socket:
             remove_stale_socket(path)
         place.drop_scratch()
