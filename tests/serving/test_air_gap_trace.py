@@ -41,6 +41,9 @@ inet_pton(AF_INET6, "::1", &sin6_addr), sin6_scope_id=0}, 28 <unfinished ...>
 103 socketpair(AF_UNIX, SOCK_STREAM, 0, [10, 11]) = 0
 103 setsockopt(6, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0
 103 io_uring_setup(4, 0x7f) = -1 EPERM (Operation not permitted)
+103 io_uring_setup(256, {flags=0x10000 /* IORING_SETUP_??? */, sq_thread_cpu=0}) = 4
+103 io_uring_setup(256,  <unfinished ...>
+103 <... io_uring_setup resumed>{flags=0x10000 /* IORING_SETUP_??? */, sq_thread_cpu=0}) = 4
 103 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER} ---
 101 +++ killed by SIGKILL +++
 102 +++ exited with 0 +++
@@ -63,6 +66,9 @@ STRANGE = """\
 104 connect(3, {sa_family=0x28, sa_data="..."}, 16) = 0
 104 connect(3, {sa_family=AF_VSOCK, svm_cid=2, svm_port=1}, 16) = 0
 104 io_uring_setup(64, {flags=0, sq_thread_cpu=0}) = 12
+104 io_uring_setup(256, {flags=IORING_SETUP_SQPOLL, sq_thread_cpu=0}) = 12
+104 io_uring_setup(64,  <unfinished ...>
+104 <... io_uring_setup resumed>{flags=IORING_SETUP_SQPOLL, sq_thread_cpu=0}) = 4
 104 something else entirely
 a line of another program
 """

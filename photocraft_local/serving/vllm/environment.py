@@ -25,7 +25,6 @@ QUIET = {
     "GLOO_SOCKET_IFNAME": "lo",
     "NCCL_SOCKET_IFNAME": "lo",
     "TOKENIZERS_PARALLELISM": "false",
-    "UV_USE_IO_URING": "0",  # what goes through a ring is seen by no trace and no filter
     "NO_PROXY": "127.0.0.1,localhost,::1",
     "no_proxy": "127.0.0.1,localhost,::1",
 } | {
