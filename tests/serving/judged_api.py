@@ -36,6 +36,7 @@ class Judging:
         self.mute: bool = how.pop("mute", False)
         self.forgets: int = how.pop("forgets", 0)
         self.lost_after: int = how.pop("lost_after", 10**9)
+        self.most: int = how.pop("most", 10**9)  # pictures of one prompt
         assert not how
         self.asked: list[dict[str, Any]] = []
         self.compared: list[dict[str, Any]] = []
@@ -51,6 +52,8 @@ class Judging:
     def __call__(self, handler: Handler, body: dict[str, Any]) -> None:
         if handler.path == "/tokenize":
             return handler.send_json(200, {"tokens": [TOKENS[body["prompt"]]]})
+        if len(_pictures(body)) > self.most:
+            return fails(400, f"At most {self.most} image(s) may be provided")(handler, body)
         with self._lock:
             known = [part["uuid"] in self._urls for part in _named(body)]
             if not all(known):

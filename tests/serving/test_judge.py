@@ -266,3 +266,37 @@ def test_the_reply_on_a_set_is_read_strictly() -> None:
         with pytest.raises(ModelError):
             read_set(text, 3)
     assert set_schema(3)["properties"]["out"]["items"]["maximum"] == 3
+
+
+def test_ctrl_c_ends_it_between_two_batches(asking: Any) -> None:
+    def interrupt(stage: str) -> None:
+        if stage.startswith("looked at 48"):
+            raise KeyboardInterrupt
+
+    turn = judging()
+    photos = [subject(129 + at, f"u{at}") for at in range(100)]
+    with pytest.raises(KeyboardInterrupt):
+        asking(turn, told=interrupt).judge("", DOG, [], photos)
+    assert len(turn.asked) == 49
+    assert not turn.compared
+
+
+def test_one_picture_a_prompt_is_too_few_to_compare(asking: Any) -> None:
+    turn = judging()
+    judge = asking(turn, max_pictures=3)
+    assert judge.most_anchors == 1
+    anchors = [subject(9, "a"), subject(10, "b")]
+    seen = judge.judge("", DOG, anchors, [subject(200), subject(210)])
+    assert all(len(turn.pictures(body)) == 2 for body in turn.asked)  # one anchor, and the photo
+    assert len(seen.probabilities) == 2
+    assert seen.whole.parts == 1
+
+
+def test_a_server_that_takes_fewer_pictures_than_it_said_is_believed(asking: Any) -> None:
+    turn = judging(most=2)
+    anchors = [subject(at, f"a{at}") for at in range(5)]
+    judge = asking(turn)
+    seen = judge.judge("", DOG, anchors, [subject(200), subject(210)])
+    assert len(seen.probabilities) == 2
+    assert judge.most_anchors == 0
+    assert all(len(turn.pictures(body)) <= 2 for body in [*turn.asked, *turn.compared])

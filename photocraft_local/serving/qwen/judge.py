@@ -7,35 +7,24 @@ once. Knows pictures and conditions; neither photos' files nor what follows from
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from photocraft_local.errors import (
     ModelError,
     PhotoError,
     PictureUnknown,
     PromptTooLong,
-    ServerLost,
     TooManyPictures,
 )
-from photocraft_local.imaging.geometry import fit_inside
-from photocraft_local.imaging.pictures import Pixels, resized
 from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import Message
-from photocraft_local.serving.judging import Condition, SetCheck, Subject, Verdicts
-from photocraft_local.serving.pictures import Arrangement, cheapest
+from photocraft_local.serving.judging import Condition, Subject, Verdicts
 from photocraft_local.serving.qwen.brain import Brain
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion, chat_all
 from photocraft_local.serving.qwen.conversation import Conversation, conversation
-from photocraft_local.serving.qwen.judge_prompt import (
-    Prefix,
-    blank_url,
-    numbered,
-    photo_url,
-    prefix,
-    read_set,
-    set_schema,
-)
+from photocraft_local.serving.qwen.judge_prompt import Prefix, blank_url, photo_url, prefix
+from photocraft_local.serving.qwen.judge_set import Comparison
 from photocraft_local.serving.qwen.odds import CHOICES, lean, log_odds, probability
 from photocraft_local.serving.tool_calls import Form
 
@@ -43,20 +32,17 @@ BATCH = 48  # photos whose pixels are held at a time
 AT_ONCE = 16  # requests on their way; the server computes as many together as it can
 MOST_ANCHORS = 8
 _MOST_PICTURES = 8  # of one prompt, where the server's limit is not known
-_SMALL = {24: 224, 100: 128}  # photos of a set up to which each is so many px there
 _LEAST_LEFT = 8  # tokens of the window beyond a photo's prompt
-_SET_SHARE = 0.6  # of the window for a set's pictures
-_REPLY = 160  # tokens of a set's reply, and some for each number
 
 
 @dataclass(slots=True)
 class _Run:
-    """One check under way. ``small`` keeps each judged photo for the check of the set."""
+    """One check under way."""
 
     shared: Prefix
+    together: Comparison
     odds: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    small: dict[str, Pixels] = field(default_factory=dict)
     usages: list[Usage] = field(default_factory=list)
 
 
@@ -106,7 +92,8 @@ class Judge:
         threshold: float,
     ) -> Verdicts:
         references, failed = self._references(anchors)
-        run = _Run(prefix(question, conditions, references), failed=failed)
+        shared = prefix(question, conditions, references)
+        run = _Run(shared, Comparison(self._brain, shared, self._most_pictures), failed=failed)
         self._check_room(run.shared)
         bias = lean(self._blank(run), conditions)
         self._told(f"looking at each of {len(photos)} photos again")
@@ -121,8 +108,9 @@ class Judge:
         told = {photo.uid: run.odds[photo.uid] for photo in photos if photo.uid in run.odds}
         probabilities = {uid: probability(odds - bias) for uid, odds in told.items()}
         passing = [uid for uid, value in probabilities.items() if value >= threshold]
-        whole = self._whole(run, passing)
-        return Verdicts(probabilities, run.failed, round(bias, 3), whole, _sum(run.usages))
+        whole = run.together.checked(passing, self._told)
+        usage = sum([*run.usages, *run.together.usages], Usage())
+        return Verdicts(probabilities, run.failed, round(bias, 3), whole, usage)
 
     def _references(self, anchors: Sequence[Subject]) -> tuple[list[str], dict[str, str]]:
         urls: list[str] = []
@@ -166,8 +154,7 @@ class Judge:
                 run.failed[photo.uid] = exc.message
                 continue
             urls[photo.uid] = photo_url(pixels, self._brain.pictures.rule)
-            size = fit_inside(pixels.shape[1], pixels.shape[0], max(_SMALL.values()))
-            run.small[photo.uid] = resized(pixels, *size)
+            run.together.keep(photo.uid, pixels)
         for uid, odds in zip(urls, self._odds(run, list(urls.values())), strict=True):
             if isinstance(odds, ModelError):
                 run.failed[uid] = odds.message
@@ -205,62 +192,6 @@ class Judge:
         requests = [ChatRequest(prompt, max_tokens=1, choices=CHOICES) for prompt in prompts]
         return chat_all(self._brain.chat, requests, at_once=AT_ONCE)
 
-    def _whole(self, run: _Run, uids: Sequence[str]) -> SetCheck:
-        """One prompt, or a few for a set that is too large for one."""
-        if len(uids) < 2:
-            return SetCheck()
-        parts = list(self._parts(run, uids))
-        self._told(f"comparing {len(uids)} photos with one another")
-        strays: list[str] = []
-        whys: list[str] = []
-        try:
-            for part in parts:
-                out, why = self._compared(run, part)
-                strays += [part[number - 1] for number in out]
-                whys += [why] if out and why else []
-        except ServerLost:
-            raise
-        except ModelError as exc:
-            return SetCheck(error=exc.message)
-        return SetCheck(tuple(strays), "; ".join(whys), len(parts))
-
-    def _parts(self, run: _Run, uids: Sequence[str]) -> Iterator[Sequence[str]]:
-        """As few parts as the window and the limit on pictures allow, about equal."""
-        num = -(-len(uids) // max(_SMALL))
-        while num < len(uids) and not self._layout(run, uids[: -(-len(uids) // num)]):
-            num += 1
-        step = -(-len(uids) // num)
-        for at in range(0, len(uids), step):
-            yield uids[at : at + step]
-
-    def _layout(self, run: _Run, uids: Sequence[str]) -> Arrangement | None:
-        """The cheapest that keeps within the limits, None if neither way does."""
-        how = cheapest(_sizes(run, uids), _detail(len(uids)), self._brain.pictures.rule)
-        ways = [how, replace(how, kind="sheet" if how.kind == "separate" else "separate")]
-        room = self._most_pictures - len(run.shared.references)
-        most = self._brain.window * _SET_SHARE
-        for way in ways:
-            num = len(uids) if way.kind == "separate" else way.sheets
-            if way.tokens and num <= room and (not most or way.tokens <= most):
-                return way
-        return None
-
-    def _compared(self, run: _Run, uids: Sequence[str]) -> tuple[list[int], str]:
-        rule, detail = self._brain.pictures.rule, _detail(len(uids))
-        how = self._layout(run, uids)
-        if how is None:
-            raise ModelError("the backbone's window takes no two of these photos at once")
-        shown = numbered([run.small[uid] for uid in uids], how, detail, rule)
-        talk = self._talk(run.shared.whole(shown, thinking=self._thinking))
-        request = ChatRequest(
-            talk.messages, schema=set_schema(len(uids)), max_tokens=_REPLY + 6 * len(uids)
-        )
-        reply = self._brain.chat.chat(request)
-        run.usages.append(reply.usage)
-        if reply.finish == "length":
-            raise ModelError("the reply on the set was cut off")
-        return read_set(reply.text or reply.reasoning, len(uids))
-
     def _talk(self, messages: Sequence[Message]) -> Conversation:
         return conversation(messages, (), Form.JSON, self._brain.pictures)
 
@@ -279,19 +210,3 @@ def _odds_of(reply: Completion) -> float | ModelError:
     if any(math.isnan(value) for value in values):
         return ModelError("the backbone told no probability of yes and no")
     return log_odds(reply.logprobs)
-
-
-def _detail(num: int) -> int:
-    return next((detail for most, detail in _SMALL.items() if num <= most), min(_SMALL.values()))
-
-
-def _sizes(run: _Run, uids: Sequence[str]) -> list[tuple[int, int]]:
-    return [(run.small[uid].shape[1], run.small[uid].shape[0]) for uid in uids]
-
-
-def _sum(usages: Sequence[Usage]) -> Usage:
-    return Usage(
-        prompt=sum(usage.prompt for usage in usages),
-        cached=sum(usage.cached for usage in usages),
-        generated=sum(usage.generated for usage in usages),
-    )
