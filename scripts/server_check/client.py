@@ -25,7 +25,7 @@ from photocraft_local.serving.vllm.record import ServerRecord
 
 _ASKER = Path(__file__).with_name("asker.py")
 _BEAT = 0.05
-_COUNTER = re.compile(r"^vllm:(\w+)(?:\{[^}]*\})? ([\d.e+-]+)$", re.MULTILINE)
+COUNTER = re.compile(r"^vllm:(\w+)(?:\{[^}]*\})? ([\d.e+-]+)$", re.MULTILINE)
 KINDS = ("server", "engine", "group", "keeper")
 
 
@@ -104,9 +104,12 @@ class Asker:
 def counters(record: ServerRecord) -> dict[str, float]:
     """The engine's own, by name; those with several label sets are added up."""
     with health.open_client(record.endpoint, 30) as client:
-        text = client.get("/metrics").text
+        return added_up(client.get("/metrics").text)
+
+
+def added_up(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
-    for name, value in _COUNTER.findall(text):
+    for name, value in COUNTER.findall(text):
         found[name] = found.get(name, 0) + float(value)
     return found
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from photocraft_local.app.doctor_server import PROVEN
+from photocraft_local.app.doctor_server import NOT_PROVEN, PROVEN
 from photocraft_local.errors import PhotocraftError
 from photocraft_local.serving.vllm.deriving import derive
 from photocraft_local.serving.vllm.place import ServerPlace
@@ -44,7 +44,7 @@ class Options:
     weights: Path
     photos: Path | None = None
     kept: Path | None = None  # the server's compile caches, kept between runs
-    at_once: int = 2
+    at_once: int = 4
     turns: int = 3
     alone: bool = False
     kinds: tuple[str, ...] = ("server", "engine")
@@ -118,6 +118,7 @@ def prepare(options: Options, report: Report) -> ServerPlace | None:
         "flags": [" ".join(flag.words) for flag in command.flags],
         "limits": str(command.limits),
         "proven_so_far": PROVEN,
+        "not_proven_so_far": NOT_PROVEN,
     }
     kind = command.chosen.device.kind
     if not report.check("the device that was asked for", kind == options.device, device=kind):

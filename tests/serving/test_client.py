@@ -192,6 +192,17 @@ def test_a_reply_that_does_not_come_in_time_is_given_up_once(served: Served, mis
     assert client.models() == ["tiny"]
 
 
+def test_after_a_request_ran_out_of_time_the_server_is_looked_after(served: Served) -> None:
+    """It may hang for good: the next question must not wait as long for nothing."""
+    seen: list[int] = []
+    server, client = served(hangs, seconds=0.5, on_lost=lambda: seen.append(len(server.seen)))
+    with pytest.raises(ModelError, match="no reply within"):
+        client.chat(ASK)
+    assert seen == []
+    assert [client.chat(ASK).text, client.chat(ASK).text] == ["ok", "ok"]
+    assert seen == [1]
+
+
 def test_no_server_is_one_error_and_whoever_manages_it_may_start_it(tmp_path: Path) -> None:
     path = tmp_path / "model.sock"
     endpoint = Endpoint.at_socket(path)

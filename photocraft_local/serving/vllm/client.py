@@ -32,10 +32,10 @@ _PAUSE_SECONDS = 0.2  # before the second try; doubled before each further one
 class ChatClient:
     """``seconds`` is the limit of one request, all of it; ``tries`` counts the first one too.
 
-    ``on_lost`` is called before a request goes out again after the connection or the server
-    failed: whoever manages the server starts it again there, and may give a new token. Each
-    waiting episode calls it, in threads at once. ``thinks``: the server was started with a parser
-    of reasoning; half of a reply that a schema holds is kept free for the part that it holds.
+    ``on_lost`` is called before a request goes out after the connection or the server failed, or
+    after one ran out of time: whoever manages the server starts it again there, and may give a new
+    token. Each waiting episode calls it, in threads at once. ``thinks``: the server was started
+    with a parser of reasoning; half of a reply that a schema holds is kept free for that part.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class ChatClient:
         self.endpoint, self._model = endpoint, model
         self._seconds, self._tries, self._on_lost = seconds, max(1, tries), on_lost
         self._thinks = thinks
+        self._is_doubted = False  # the server let a request run out of time
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._http: httpx.AsyncClient | None = None
@@ -133,6 +134,9 @@ class ChatClient:
     async def _tried(self, method: str, path: str, body: bytes | None = None, *, tries: int) -> Any:
         """The parsed JSON of a request that may go out ``tries`` times."""
         pause = _PAUSE_SECONDS
+        if self._is_doubted:
+            self._is_doubted = False
+            await self._recovered()
         while True:
             try:
                 return await self._answered(method, path, body)
@@ -159,6 +163,7 @@ class ChatClient:
             async with asyncio.timeout(self._seconds):
                 reply = await http.request(method, path, content=body, headers=headers)
         except (TimeoutError, httpx.TimeoutException) as exc:
+            self._is_doubted = True
             raise late(exc, str(self.endpoint), self._seconds) from exc
         except (httpx.ConnectError, httpx.ReadError, httpx.WriteError) as exc:
             raise Again(lost(exc, str(self.endpoint))) from exc
