@@ -82,7 +82,8 @@ class Settings:
         default="",
     )
     server_port: int = _option(
-        "loopback port of photocraft's own model server; 0 = a Unix socket", default=0
+        "loopback port (1024 to 65535) of photocraft's own model server; 0 = a Unix socket",
+        default=0,
     )
     server_start_seconds: float = _option(
         "how long the model server may take to start", default=1200.0
