@@ -41,7 +41,7 @@ NOT_PROVEN = (
 
 
 def gpus(settings: Settings) -> Iterator[Finding]:
-    """Each GPU with its free memory; none is no fault, since only the served model needs one."""
+    """Each GPU with its free memory; none is no fault, since only a Qwen-VL model needs one."""
     del settings
     report = find_gpus()
     for gpu in report.gpus:
@@ -49,11 +49,11 @@ def gpus(settings: Settings) -> Iterator[Finding]:
         memory = memory if gpu.total else "memory shared with the system"
         detail = f"{gpu.index} {gpu.name}: {memory}, compute capability"
         detail += f" {gpu.capability[0]}.{gpu.capability[1]}, driver {gpu.driver};"
-        yield Finding("gpu", "ok", f"{detail} for the model server only")
+        yield Finding("gpu", "ok", f"{detail} for a model only")
     if report.gpus and (users := memory_users()):
         yield Finding("gpu memory", "ok", "held by " + ", ".join(users[:5]))
     if not report.gpus:
-        detail = f"none is used, everything but a served model runs on the CPU ({report.problem})"
+        detail = f"none is used, everything but a Qwen-VL model runs on the CPU ({report.problem})"
         yield Finding("gpu", "ok", detail)
 
 
@@ -85,10 +85,16 @@ def server(settings: Settings) -> Iterator[Finding]:
             "model server", "ok", "not set up: weights names no folder; the planner answers"
         )
     elif choice == "transformers":
-        yield _weights(Checkpoint.read(weights_folder(settings)))
-        yield Finding("model server", "ok", "none is needed: the model runs in the asking process")
+        yield _local(settings)
     else:
         yield from _managed(settings, bad)
+
+
+def _local(settings: Settings) -> Finding:
+    try:
+        return _weights(Checkpoint.read(weights_folder(settings)))
+    except PhotocraftError as error:
+        return Finding("weights", "fault", error.message, error.hint)
 
 
 def _choice(settings: Settings) -> str:

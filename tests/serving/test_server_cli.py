@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from server_parts import QWEN3_8B, install_smi, install_vllm, weights
 
-from photocraft_local.app import doctor_server
+from photocraft_local.app import doctor, doctor_server
 from photocraft_local.app.findings import Finding
 from photocraft_local.serving.vllm import processes
 from photocraft_local.settings import Settings
@@ -185,6 +185,21 @@ def test_the_doctor_without_a_model_is_content(tmp_path: Path) -> None:
     found = report(Settings(cache=tmp_path))
     assert found["model server"].state == "ok"
     assert "the planner answers" in found["model server"].detail
+
+
+def test_a_model_without_a_server_has_its_weights_looked_at(tmp_path: Path) -> None:
+    folder = weights(tmp_path / "w")
+    settings = Settings(cache=tmp_path / "c", weights=folder, backbone="transformers")
+    found = report(settings)
+    assert "model server" not in found
+    assert (found["weights"].state, "whole" in found["weights"].detail) == ("ok", True)
+    assert "nothing ran on a GPU" in found["not proven"].detail
+    (folder / "tokenizer.json").unlink()
+    found = report(settings)
+    assert (found["weights"].state, bool(found["weights"].hint)) == ("fault", True)
+    settings = Settings(cache=tmp_path / "c", weights=folder, backbone="gpt")
+    (wrong,) = [one for one in doctor.examine(settings) if one.name == "backbones"]
+    assert (wrong.state, "no backbone 'gpt'" in wrong.detail) == ("fault", True)
 
 
 def test_another_version_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
