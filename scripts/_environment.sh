@@ -40,7 +40,7 @@ start_environment() {
 }
 
 # make_environment FOLDER EXTRAS: a virtual environment with the package and the extras in it.
-# Nothing is installed again while pyproject.toml and the extras stay the same.
+# Nothing is installed again while pyproject.toml, the C sources and the extras stay the same.
 make_environment() {
     local folder=$1 extras=$2 stamp wanted extra links
     find_links
@@ -49,7 +49,7 @@ make_environment() {
     for extra in $(head -n 1 "$stamp" 2>/dev/null | grep -xE '[a-z,-]+' | tr , ' '); do
         [[ ",$extras," == *",$extra,"* ]] || extras+=",$extra"
     done
-    wanted=$(tr , '\n' <<<"$extras" | sort | paste -sd, -)$'\n'"$(cksum <pyproject.toml) $PWD"
+    wanted=$(tr , '\n' <<<"$extras" | sort | paste -sd, -)$'\n'"$(cat pyproject.toml native/*/* | cksum) $PWD"
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && return
     say "installing [$extras] into $folder (once)"
     start_environment "$folder" || return 1
@@ -79,7 +79,7 @@ make_engine_environment() {
     local stamp wanted links python=$1/bin/python problem
     find_links
     stamp=$folder/.photocraft-installed
-    wanted=$(cat pyproject.toml "$pins" scripts/engine/stand_in/*.py scripts/engine/stand_in/*.toml | cksum)" $PWD"
+    wanted=$(cat pyproject.toml native/*/* "$pins" scripts/engine/stand_in/*.py scripts/engine/stand_in/*.toml | cksum)" $PWD"
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && return
     problem=$(engine_obstacle)
     if [ -n "$problem" ]; then
