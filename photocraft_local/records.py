@@ -146,24 +146,6 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """What a tool gave back. A failure is data: ``error`` says what and how to mend it.
-
-    ``images`` are (uid, path-or-PNG-bytes) pairs that enter the model's context.
-    """
-
-    tool: str
-    data: dict[str, Json] = field(default_factory=dict)
-    error: str = ""
-    images: tuple[tuple[str, bytes], ...] = ()
-    brief: str = ""  # one line for the digest: outcome, counts, set names
-
-    @property
-    def ok(self) -> bool:
-        return not self.error
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one model call, and the pictures of its prompt: how many, and how many of them
     went as bytes; the backbone was told the others by name."""
@@ -176,6 +158,26 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool gave back. A failure is data: ``error`` says what and how to mend it.
+
+    ``images`` are (uid, path-or-PNG-bytes) pairs that enter the model's context; ``usage`` is what
+    the tool itself asked of the model, which sees nothing of it.
+    """
+
+    tool: str
+    data: dict[str, Json] = field(default_factory=dict)
+    error: str = ""
+    images: tuple[tuple[str, bytes], ...] = ()
+    brief: str = ""  # one line for the digest: outcome, counts, set names
+    usage: Usage = Usage()
+
+    @property
+    def ok(self) -> bool:
+        return not self.error
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,7 @@ def _step_json(step: Step) -> dict[str, Json]:
             "error": seen.error,
             "brief": seen.brief,
             "images": [uid for uid, _ in seen.images],  # pixels stay in the file store
+            "usage": asdict(seen.usage),
         },
         "usage": asdict(step.usage),
     }
@@ -163,6 +164,7 @@ def _step(data: dict[str, Any]) -> Step:
             error=seen["error"],
             brief=seen["brief"],
             images=tuple((uid, b"") for uid in seen["images"]),
+            usage=Usage(**seen.get("usage", {})),
         ),
         thought=data["thought"],
         usage=Usage(**data["usage"]),

@@ -261,10 +261,10 @@ def _answer(
 
 
 def _usage(agent: Agent, steps: Sequence[Step]) -> Usage | None:
-    """Of the turns, and of the compactions that the trace tells."""
+    """Of the turns, of what tools asked, and of the compactions that the trace tells."""
     from photocraft_local.agent import trajectory
 
-    spent = [step.usage for step in steps]
+    spent = [step.usage + step.observation.usage for step in steps]
     if agent.last_trace is not None and agent.last_trace.is_file():
         spent += [made.usage for made in trajectory.load(agent.last_trace).compactions]
     total = sum(spent, Usage())

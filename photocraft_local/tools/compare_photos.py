@@ -68,7 +68,7 @@ class ComparePhotos:
         data = _told(verdicts, threshold, failed)
         kept = keep(context, self.name, arguments, _whole_photos(shown, passing), data)
         brief = f"{len(passing)} of {counted(len(verdicts.probabilities), 'photo')} pass{kept}"
-        return Observation(self.name, data=data, brief=brief)
+        return Observation(self.name, data=data, brief=brief, usage=verdicts.usage)
 
 
 def _judge(context: ToolContext) -> Judging:

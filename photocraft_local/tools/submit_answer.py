@@ -8,10 +8,11 @@ reason names them: the set is to be exact. Knows nothing of how the loop ends an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from photocraft_local.errors import UsageError
-from photocraft_local.records import Answer, Evidence, Json, Observation, Photo
+from photocraft_local.records import Answer, Evidence, Json, Observation, Photo, Usage
 from photocraft_local.tools import evidence, schema, standings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, listing, safe_text
@@ -90,12 +91,15 @@ class SubmitAnswer:
         if unmet:
             return _refused(self.name, unmet)
         left_out: dict[str, Look] = {}
+        usage = Usage()
         if context.judge is not None and context.settings.verify:
             checked = looked_again(context, claims)
+            usage = checked.usage
             doubtful = checked.in_doubt(context.doubts.told)
             if doubtful and not context.is_last_turn and context.doubts.refusals < MOST_REFUSALS:
                 context.doubts.note(doubtful)
-                return _doubted(self.name, {uid: checked.looks[uid] for uid in doubtful})
+                doubts = {uid: checked.looks[uid] for uid in doubtful}
+                return replace(_doubted(self.name, doubts), usage=usage)
             left_out = {uid: checked.looks[uid] for uid in checked.below()}
             photos = [photo for photo in photos if photo.uid not in left_out]
             found = {photo.uid: found[photo.uid] + checked.evidence(photo.uid) for photo in photos}
@@ -116,7 +120,7 @@ class SubmitAnswer:
             data["not_used"] = [safe_text(words, 500) for words in arguments["not_used"]]
         conditions = counted(len(arguments["evidence"]), "condition")
         brief = f"answered with {counted(len(photos), 'photo')}; {conditions} verified"
-        return Observation(self.name, data=data, brief=brief)
+        return Observation(self.name, data=data, brief=brief, usage=usage)
 
 
 def answer_of(observation: Observation) -> Answer:

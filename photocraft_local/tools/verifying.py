@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import ModelError, ServerLost
-from photocraft_local.records import Evidence, Json, Photo
+from photocraft_local.records import Evidence, Json, Photo, Usage
 from photocraft_local.serving.judging import Condition, SetCheck, Subject, Verdicts
 from photocraft_local.tools.format import safe_text
 from photocraft_local.tools.looking import LOOKS
@@ -85,6 +85,7 @@ class Checked:
 
     looks: dict[str, Look]
     insisted: dict[str, str]
+    usage: Usage = Usage()
 
     def evidence(self, uid: str) -> list[Evidence]:
         look = self.looks.get(uid)
@@ -116,14 +117,16 @@ def looked_again(context: ToolContext, claims: Claims) -> Checked:
         if group[0]:
             groups.setdefault(group, []).append(photo)
     looks: dict[str, Look] = {}
+    usage = Usage()
     for group, members in groups.items():
-        looks |= _looks(context, group, members, MOST_JUDGED - len(looks))
+        found, spent = _looks(context, group, members, MOST_JUDGED - len(looks))
+        looks, usage = looks | found, usage + spent
     insisted = {
         uid: _seen(claims, uid)
         for uid, look in looks.items()
         if look.is_doubtful and uid in context.doubts.told
     }
-    return Checked(looks, {uid: seen for uid, seen in insisted.items() if seen})
+    return Checked(looks, {uid: seen for uid, seen in insisted.items() if seen}, usage)
 
 
 def subjects(context: ToolContext, shown: Iterable[Source]) -> list[Subject]:
@@ -164,7 +167,7 @@ def conditions_of(claim: Mapping[str, Any]) -> list[Condition]:
 
 def _looks(
     context: ToolContext, group: _Group, photos: Sequence[Photo], most: int
-) -> dict[str, Look]:
+) -> tuple[dict[str, Look], Usage]:
     conditions, references = group
     threshold = context.settings.verify_threshold
     shown, missing = sources(context, [photo.uid for photo in photos[: max(0, most)]])
@@ -186,7 +189,7 @@ def _looks(
     failed = {**missing, **verdicts.failed}
     words = safe_text("; ".join(one.words() for one in conditions), _LONGEST)
     beyond = f"only {MOST_JUDGED} photos of an answer are looked at"
-    return {
+    looks = {
         photo.uid: Look(
             words,
             verdicts.probabilities.get(photo.uid),
@@ -197,6 +200,7 @@ def _looks(
         )
         for photo in photos
     }
+    return looks, verdicts.usage
 
 
 def _stray(whole: SetCheck, uid: str) -> str:

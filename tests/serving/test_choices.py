@@ -91,11 +91,13 @@ def by_words(scores: dict[str, float]) -> Any:
 
 def test_a_strange_server_tells_by_words_as_far_as_it_goes(tmp_path: Path) -> None:
     scores = {"yes": -0.1, "Yes": -3.0, "no": -4.0}
+    four = ("yes", "Yes", "no", "No")
     with (
         played(always=by_words(scores), at=tmp_path / "s") as server,
         ChatClient(server.endpoint, "m") as client,
     ):
         assert client.chat(ASKED).logprobs == {"yes": -0.1, "no": -4.0}
+        assert client.chat(ChatRequest(ASKED.messages, choices=four)).logprobs == scores
 
 
 @pytest.mark.parametrize("scores", [{"yes": -0.1, "Yes": -3.0}, {"purple": -1.0}])

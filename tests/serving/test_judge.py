@@ -248,6 +248,10 @@ def test_calibration_and_odds() -> None:
     assert log_odds(both) == pytest.approx(math.log(4))
     assert log_odds(logprobs(-math.inf, -math.inf)) == 0
     assert log_odds(logprobs(-1.0, -math.inf)) == 50
+    assert log_odds({"yes": -1.0, "No": -3.0}) == pytest.approx(2.0)  # as far as a server tells
+    for one_side in ({"yes": -1.0, "Yes": -2.0}, {"no": -1.0}, {}):
+        with pytest.raises(ModelError, match="both yes and no"):
+            log_odds(one_side)
     assert probability(0) == 0.5
     assert probability(math.log(3)) == 0.75
     assert (probability(60), probability(-60)) == (1.0, 0.0)

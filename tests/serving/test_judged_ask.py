@@ -121,6 +121,9 @@ def test_photos_in_doubt_are_told_once_and_left_out(ask: Any) -> None:
     # 45 photos and the blank, twice: for the conditions and for the question; nothing else
     assert len(judge.asked) == 2 * 46
     assert "looking at each of 45 photos again" in told
+    spent = [step.observation.usage.prompt for step in trace.steps]
+    assert spent == [0, 90 * 47, 90 * 47, 90]  # the last looks anew at the smaller set only
+    assert answer.usage.prompt == sum(spent) + 90 * 4
 
 
 def test_who_insists_with_what_they_saw_is_believed(ask: Any) -> None:

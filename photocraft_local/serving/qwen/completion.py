@@ -57,8 +57,9 @@ class ChatRequest:
 class Completion:
     """``finish`` is the server's reason: "stop", "length" (cut), "tool_calls", …
 
-    ``logprobs``: natural logarithm of each choice's probability as the reply's first words; they
-    do not add up to 1, since the model could have said something else.
+    ``logprobs``: natural logarithm of each choice's probability as the reply's first words. The
+    probabilities do not add up to 1, since the model could have said something else; a choice
+    that a server did not tell is missing.
     """
 
     text: str

@@ -6,7 +6,6 @@ once. Knows pictures and conditions; neither photos' files nor what follows from
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -206,7 +205,7 @@ class Judge:
 
 
 def _odds_of(reply: Completion) -> float | ModelError:
-    values = [reply.logprobs.get(choice, math.nan) for choice in CHOICES]
-    if any(math.isnan(value) for value in values):
-        return ModelError("the backbone told no probability of yes and no")
-    return log_odds(reply.logprobs)
+    try:
+        return log_odds(reply.logprobs)
+    except ModelError as exc:
+        return exc

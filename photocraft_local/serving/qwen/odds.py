@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from photocraft_local.errors import ModelError
 from photocraft_local.serving.judging import Condition
 
 YES, NO = ("yes", "Yes"), ("no", "No")
@@ -27,8 +28,15 @@ _FAR = 50.0  # log-odds that are as good as certain
 
 
 def log_odds(logprobs: Mapping[str, float]) -> float:
-    """Of yes against no, in either spelling; finite."""
-    yes, no = (_sum([logprobs[word] for word in words]) for words in (YES, NO))
+    """Of yes against no, in those spellings that were told; finite. ModelError if either word was
+    told in none: the other's number alone says nothing."""
+    told = [[logprobs[word] for word in words if word in logprobs] for words in (YES, NO)]
+    if not all(told):
+        raise ModelError(
+            "the backbone does not tell how likely both yes and no are",
+            hint="serve the model with vLLM, as photocraft serve-model does",
+        )
+    yes, no = map(_sum, told)
     if yes == no:  # also where neither can be said at all
         return 0.0
     return max(-_FAR, min(_FAR, yes - no))

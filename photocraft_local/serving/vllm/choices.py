@@ -3,8 +3,8 @@
 vLLM tells the log-probability of named tokens (``logprob_token_ids``): exact, of the whole
 vocabulary, before any sampling or grammar, whatever the server was started with. A reply of several
 tokens costs one short request for each distinct beginning; its prefix is cached. A server that
-cannot name tokens tells its 20 likeliest: enough for replies among them, and no number is made up
-for one that is not. Opens no connection.
+cannot name tokens tells its 20 likeliest: a reply that is not among them is left out, and no number
+is made up for it. Opens no connection.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from photocraft_local.serving.qwen.completion import (
 
 CHAT = "/v1/chat/completions"
 _MOST_TOLD = 20  # likeliest tokens that any server of this API tells
+_LEAST_TOLD = 2  # choices; one alone is weighed against nothing
 _NAMED = "token_id:"  # how a reply names a token by its id
 
 Post = Callable[[str, Mapping[str, Any]], Awaitable[Any]]  # path, body → parsed JSON
@@ -97,7 +98,7 @@ class Chooser:
         reply = await self._post(CHAT, _asking(request, self._model))
         told = _told(reply)
         logprobs = {choice: told[choice] for choice in request.choices if choice in told}
-        if len(logprobs) < len(request.choices):
+        if len(logprobs) < _LEAST_TOLD:
             raise _untold(request.choices, reply)
         return _completion(logprobs, [completion_of(reply).usage])
 
