@@ -96,7 +96,7 @@ class Room:
         for fold in range(least_fold, len(FOLDS)):
             made = replace(made, fold=fold)
             size = episode.compact(made)
-            if before is None or size <= before.window * _CHARACTERS // _SHARE_OF_S:
+            if before is None or size <= most_characters(before.window):
                 break
         after = self._load(episode)
         episode.trajectory.compactions.append(
@@ -189,6 +189,11 @@ class Room:
             return False
         self.compact(episode, why, covered=episode.num_steps, least_fold=_LEAST)
         return True
+
+
+def most_characters(window: int) -> int:
+    """Of S, for a window of so many tokens."""
+    return window * _CHARACTERS // _SHARE_OF_S
 
 
 def _cuts(episode: Episode) -> Iterator[Cut]:
