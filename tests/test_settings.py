@@ -103,6 +103,8 @@ def test_an_unknown_variable_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
         ("memory", "perhaps"),
         ("event_gap_hours", "0"),
         ("max_pixels", "12"),
+        ("compact_at", "0.1"),
+        ("compact_at", "1"),
     ],
 )
 def test_bad_values_say_what_the_setting_means(
