@@ -79,7 +79,8 @@ def test_each_photo_gets_its_probability_and_the_set_is_compared(asking: Any) ->
 def test_all_prompts_of_a_check_share_their_bytes_up_to_the_photo(asking: Any) -> None:
     turn = judging()
     anchors = [subject(90, "a1"), subject(140, "a2", (60, 80))]
-    asking(turn).judge("is it the cake of a1?", DOG, anchors, [subject(s) for s in (200, 210, 220)])
+    photos = [subject(shade) for shade in (200, 210, 220)]
+    seen = asking(turn).judge("is it the cake of a1?", DOG, anchors, photos)
     contents = [body["messages"][1]["content"] for body in turn.asked]
     assert len(contents) == 4
     for parts in contents:
@@ -91,6 +92,8 @@ def test_all_prompts_of_a_check_share_their_bytes_up_to_the_photo(asking: Any) -
     }
     assert len(shared) == 1
     assert len({parts[6]["uuid"] for parts in contents}) == 4
+    # blank with two references; three photos whose references go by name; the set of three
+    assert (seen.usage.pictures, seen.usage.pictures_sent) == (3 + 9 + 5, 3 + 3 + 5)
     assert contents[0][1]["image_url"] is not None
     assert all(parts[1]["image_url"] is None for parts in contents[1:])  # by name, once it is known
     text = contents[0][4]["text"]

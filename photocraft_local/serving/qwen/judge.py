@@ -7,7 +7,7 @@ once. Knows pictures and conditions; neither photos' files nor what follows from
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from photocraft_local.errors import (
     ModelError,
@@ -181,10 +181,12 @@ class Judge:
             again = self._sent([talks[at].messages for at in lost])
             for at, reply in zip(lost, again, strict=True):
                 replies[at] = reply
-        for talk, reply in zip(talks, replies, strict=True):
+        for at, (talk, reply) in enumerate(zip(talks, replies, strict=True)):
             if isinstance(reply, Completion):
                 store.sent(talk.pictures)
-                run.usages.append(reply.usage)
+                named = 0 if at in lost else len(known & set(talk.pictures))
+                num = len(talk.pictures)
+                run.usages.append(replace(reply.usage, pictures=num, pictures_sent=num - named))
         return replies
 
     def _sent(self, prompts: Sequence[list[Message]]) -> list[Completion | ModelError]:

@@ -96,7 +96,8 @@ class Comparison:
             talk.messages, schema=set_schema(num), max_tokens=_REPLY + _NUMBER * num
         )
         reply = self.brain.chat.chat(request)
-        self.usages.append(reply.usage)
+        pictures = len(talk.pictures)
+        self.usages.append(replace(reply.usage, pictures=pictures, pictures_sent=pictures))
         if reply.finish == "length":
             raise ModelError("the reply on the set was cut off")
         return read_set(reply.text or reply.reasoning, num)
