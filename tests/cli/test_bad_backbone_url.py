@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("httpx", reason="CPU EXTRA ABSENT: no client for a server")
 
-from played_api import Handler, Meter, Turn, answers, fails, played
+from played_api import Handler, Meter, Turn, answers, fails, num_pictures, played
 
 Photocraft = Any  # conftest.py's Run
 
@@ -79,8 +79,8 @@ def page(text: str, kind: str = "text/html", code: int = 200) -> Turn:
 
 
 def blind(handler: Handler, body: dict[str, Any]) -> None:
-    seen = any(part["type"] == "image_url" for part in body["messages"][-1]["content"])
-    (fails(400, "tiny is not a multimodal model") if seen else Meter())(handler, body)
+    refusal = fails(400, "tiny is not a multimodal model")
+    (refusal if num_pictures(body) else Meter())(handler, body)
 
 
 CHATS: dict[str, tuple[Turn, str, str]] = {

@@ -136,6 +136,13 @@ def is_question_of_health(body: dict[str, Any]) -> bool:
     return isinstance(content, list) and content[-1] == {"type": "text", "text": "."}
 
 
+def num_pictures(body: dict[str, Any]) -> int:
+    """Of a whole prompt, those that are only named included."""
+    contents = [one["content"] for one in body["messages"]]
+    lists = [content for content in contents if isinstance(content, list)]
+    return sum(part["type"] == "image_url" for content in lists for part in content)
+
+
 class Meter:
     """Counts pictures as vLLM does for a family with tokens of ``factor`` pixels a side."""
 

@@ -13,7 +13,17 @@ import pytest
 
 pytest.importorskip("httpx", reason="CPU EXTRA ABSENT: no client for a server")
 
-from played_api import Handler, Meter, PlayedServer, Turn, answers, fails, played, says
+from played_api import (
+    Handler,
+    Meter,
+    PlayedServer,
+    Turn,
+    answers,
+    fails,
+    num_pictures,
+    played,
+    says,
+)
 from server_parts import weights
 
 from photocraft_local.errors import ModelError, TooManyPictures
@@ -63,8 +73,7 @@ def test_a_server_that_would_scale_our_pictures_gets_smaller_ones(tmp_path: Path
 
 def counts_otherwise(handler: Handler, body: dict[str, Any]) -> None:
     """Like a family that spends 256 tokens on any picture."""
-    pictures = sum(part["type"] == "image_url" for part in body["messages"][-1]["content"])
-    usage = {"prompt_tokens": 10 + 256 * pictures, "completion_tokens": 1}
+    usage = {"prompt_tokens": 10 + 256 * num_pictures(body), "completion_tokens": 1}
     message = {"message": {"content": "x"}, "finish_reason": "length"}
     handler.send_json(200, {"choices": [message], "usage": usage})
 
@@ -102,8 +111,7 @@ def test_a_model_that_takes_no_pictures_is_refused_with_its_own_words(
     tmp_path: Path, status: int, said: str
 ) -> None:
     def text_only(handler: Handler, body: dict[str, Any]) -> None:
-        pictures = any(part["type"] == "image_url" for part in body["messages"][-1]["content"])
-        (fails(status, said) if pictures else Meter())(handler, body)
+        (fails(status, said) if num_pictures(body) else Meter())(handler, body)
 
     with (
         played(at=tmp_path / "s", meter=text_only) as server,
@@ -151,14 +159,7 @@ def at_most(limit: int) -> Turn:
     """vLLM's own refusal of a prompt with more pictures."""
 
     def turn(handler: Handler, body: dict[str, Any]) -> None:
-        parts = [
-            part
-            for one in body["messages"]
-            if isinstance(one["content"], list)
-            for part in one["content"]
-            if part["type"] == "image_url"
-        ]
-        if len(parts) > limit:
+        if num_pictures(body) > limit:
             message = f"At most {limit} image(s) may be provided in one prompt."
             return fails(400, message)(handler, body)
         return says("fine")(handler, body)

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("httpx", reason="the served backbone needs the cpu or gpu extra")
 
-from played_api import Handler, PlayedServer, fails, hangs_up, played, says
+from played_api import Handler, PlayedServer, fails, hangs_up, num_pictures, played, says
 
 from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
@@ -115,6 +115,30 @@ def test_an_episode_that_lost_its_server_is_resumed_with_another(
         assert len(answer) == 5
         chats = [body for body in server.seen if "response_format" in body]
         assert len(chats) == 1  # the two steps that were taken are not taken again
+
+
+def test_a_limit_of_pictures_that_nobody_stated_is_learned_on_the_way(
+    asked: Callable[..., PhotoSearch], tmp_path: Path
+) -> None:
+    refused: list[int] = []
+
+    def views_all(handler: Handler, body: dict[str, Any]) -> None:
+        if (pictures := num_pictures(body)) > 2:
+            refused.append(pictures)
+            message = "At most 2 image(s) may be provided in one prompt."
+            return fails(400, message)(handler, body)
+        said = [one for one in body["messages"] if one["role"] == "assistant"]
+        if len(said) != 1:
+            return finds_all(handler, body)
+        result = json.loads(body["messages"][-1]["content"].split("\n")[1])
+        uids = [photo["uid"] for photo in result["result"]["photos"]]
+        return says(call("view_photos", photos=uids, detail="large"))(handler, body)
+
+    with played(always=views_all, at=tmp_path / "s") as server, asked(server) as search:
+        assert len(search.ask("everything")) == 5
+        assert refused == [5]
+        assert len(search.ask("and again")) == 5
+        assert refused == [5]  # once for all questions
 
 
 def test_a_model_that_talks_nonsense_ends_in_an_honest_abstention(
