@@ -25,14 +25,8 @@ TURNS = 2
 
 
 @pytest.fixture(scope="module")
-def library(shared: Path, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    photos = tmp_path_factory.mktemp("photos")
-    for file in sorted((shared / "data/captioned/coco").glob("*.jpg"))[:6]:
-        (photos / file.name).write_bytes(file.read_bytes())
-    folder = tmp_path_factory.mktemp("local") / "library"
-    with PhotoSearch(Settings(library=folder, cache=shared_cache, encoder="null")) as search:
-        search.index(photos)
-    return folder
+def library(small_library: Callable[[int], Path]) -> Path:
+    return small_library(6)
 
 
 def photocraft(
