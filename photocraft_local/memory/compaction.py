@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from photocraft_local.memory.digest import brief_line, digest_line, folded_line, photo_ids
+from photocraft_local.memory.digest import brief_line, digest_line, folded_line
 from photocraft_local.memory.text import prompt_json, shortened
 from photocraft_local.memory.working import WorkingState
 from photocraft_local.records import Json, Step, Usage
@@ -60,20 +60,20 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """How much of what may be folded S holds. Conditions, confirmed and rejected photos, sets
-    and counts stay in any case, the words of a condition up to ``words`` characters."""
+    """How much of what may be folded S holds; lines fold many at a time, so up to twice as many
+    stay for a while. Conditions, confirmed and rejected photos, sets and counts stay in any case,
+    the words of a condition up to ``words`` characters."""
 
     lines: int  # newest steps, a digest line each
     brief_lines: int  # those before them, a short line each; older ones share one line
     thoughts: int
-    pictures: int
     words: int
 
 
 FOLDS = (
-    Fold(lines=16, brief_lines=48, thoughts=8, pictures=40, words=10_000),
-    Fold(lines=6, brief_lines=24, thoughts=3, pictures=20, words=600),
-    Fold(lines=1, brief_lines=6, thoughts=0, pictures=6, words=120),
+    Fold(lines=16, brief_lines=24, thoughts=8, words=10_000),
+    Fold(lines=6, brief_lines=12, thoughts=3, words=600),
+    Fold(lines=1, brief_lines=3, thoughts=0, words=120),
 )
 
 
@@ -118,49 +118,53 @@ def summary(
     thoughts: Sequence[str],
     fold: Fold,
 ) -> str:
-    """S for the first ``covered`` of ``steps``; the same values, the same bytes."""
-    session: dict[str, Json] = asdict(prose) if prose else {}
+    """S for the first ``covered`` of ``steps``; the same values, the same bytes.
+
+    The digest stands first and mostly only grows, so that a prefix cache keeps what the last S
+    had of it; what changes each time stands behind.
+    """
+    session: dict[str, Json] = {}
+    if prose is not None:  # sub-goal and next action are part of the working state
+        session = {"decisions": prose.decisions, "ruled_out": prose.ruled_out}
     session["thoughts"] = [shortened(one, 300) for one in _last(thoughts, fold.thoughts)]
     return _TELL + prompt_json(
         {
-            "digest": _digest(steps[:covered], fold),
-            "pictures": _pictures(steps, covered, fold),
+            "digest": _digest(steps, covered, fold),
             "session": session,
             "working": _working(working, fold),
         }
     )
 
 
-def _digest(steps: Sequence[Step], fold: Fold) -> list[Json]:
-    newest = _last(steps, fold.lines)
-    rest = steps[: len(steps) - len(newest)]
-    brief = _last(rest, fold.brief_lines)
-    oldest = rest[: len(rest) - len(brief)]
-    lines = [folded_line(oldest)] if oldest else []
-    return [*lines, *map(brief_line, brief), *map(digest_line, newest)]
+def _digest(steps: Sequence[Step], covered: int, fold: Fold) -> list[Json]:
+    num_rest = _folded(covered, fold.lines)
+    num_oldest = _folded(num_rest, fold.brief_lines)
+    oldest = [folded_line(steps[:num_oldest])] if num_oldest else []
+    brief = [brief_line(step) + _seen(steps, step, 60) for step in steps[num_oldest:num_rest]]
+    newest = [digest_line(step) + _seen(steps, step, 100) for step in steps[num_rest:covered]]
+    return [*oldest, *brief, *newest]
 
 
-def _pictures(steps: Sequence[Step], covered: int, fold: Fold) -> list[Json]:
-    """A line for each picture that left the prompt: its UID, when, and what was said of it."""
-    lines: dict[str, str] = {}
-    for at, step in enumerate(steps[:covered]):
-        if not step.observation.images:
-            continue
-        then = steps[at + 1].thought if at + 1 < len(steps) else ""
-        told = shortened(step.observation.brief or step.call.name, 60)
-        said = f"; then: {shortened(' '.join(then.split()), 100)}" if then.strip() else ""
-        for uid in photo_ids(step.observation.data) or [uid for uid, _ in step.observation.images]:
-            lines.pop(uid, None)  # the newest look stands last
-            lines[uid] = f"{uid}: step {step.index}, {told}{said}"
-    kept = _last(list(lines.values()), fold.pictures)
-    gone = len(lines) - len(kept)
-    return [*([f"{gone} more, seen before these"] if gone else []), *kept]
+def _folded(number: int, kept: int) -> int:
+    """How many of ``number`` fold so that ``kept`` or more stay, but fewer than twice as many."""
+    return max(0, number - kept) // kept * kept
+
+
+def _seen(steps: Sequence[Step], step: Step, longest: int) -> str:
+    """What was said of a step's pictures, which leave the prompt: the thought that came next."""
+    if not step.observation.images or step.index >= len(steps):
+        return ""
+    said = " ".join(steps[step.index].thought.split())
+    return f"; then: {prompt_json(shortened(said, longest))}" if said else ""
 
 
 def _working(working: WorkingState, fold: Fold) -> dict[str, Json]:
     state = working.to_json()
-    for constraint in state["constraints"]:
-        constraint["words"] = shortened(constraint["words"], fold.words)
+    stated: dict[str, dict[str, list[str]]] = {}  # status → kind → words
+    for one in working.constraints:
+        words = shortened(one.words, fold.words)
+        stated.setdefault(one.status, {}).setdefault(one.kind, []).append(words)
+    state["constraints"] = stated
     for kind in ("confirmed", "rejected"):
         by_reason: dict[str, list[str]] = {}
         for uid, why in state[kind].items():

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from photocraft_local.memory.text import prompt_json, shortened
-from photocraft_local.records import Json, Step
+from photocraft_local.records import Json, Observation, Step
 
 _MAX_UIDS = 12
 _FEW_UIDS = 3  # of an older step
+_MAX_SEEN = 20  # where pictures were shown, also of an older step
 
 
 def digest_line(step: Step) -> str:
@@ -22,10 +23,11 @@ def digest_line(step: Step) -> str:
     outcome = f"error: {seen.error}" if seen.error else seen.brief or "done"
     line = f"{step.index} {step.call.name} {prompt_json(brief)}"
     line += f" -> {prompt_json(shortened(outcome))}"
-    uids = photo_ids(seen.data)
+    uids = _told_ids(seen)
+    most = _MAX_SEEN if seen.images else _MAX_UIDS
     if uids:
-        more = f" and {len(uids) - _MAX_UIDS} more" if len(uids) > _MAX_UIDS else ""
-        line += f"; ids: {' '.join(uids[:_MAX_UIDS])}{more}"
+        more = f" and {len(uids) - most} more" if len(uids) > most else ""
+        line += f"; ids: {' '.join(uids[:most])}{more}"
     return line
 
 
@@ -35,9 +37,10 @@ def brief_line(step: Step) -> str:
     outcome = f"failed: {seen.error}" if seen.error else seen.brief or "done"
     saved = step.call.arguments.get("save_as")
     name = f"{saved}: " if isinstance(saved, str) and saved else ""
-    uids = photo_ids(seen.data)
-    more = " …" if len(uids) > _FEW_UIDS else ""
-    ids = f"; {' '.join(uids[:_FEW_UIDS])}{more}" if uids else ""
+    uids = _told_ids(seen)
+    most = _MAX_SEEN if seen.images else _FEW_UIDS
+    more = " …" if len(uids) > most else ""
+    ids = f"; {' '.join(uids[:most])}{more}" if uids else ""
     return f"{step.index} {step.call.name} -> {name}{prompt_json(shortened(outcome, 50))}{ids}"
 
 
@@ -56,6 +59,11 @@ def photo_ids(data: dict[str, Json]) -> list[str]:
         return []
     uids = [row.get("uid") if isinstance(row, dict) else row for row in rows]
     return [uid for uid in uids if isinstance(uid, str)]
+
+
+def _told_ids(seen: Observation) -> list[str]:
+    """Those of the photos, or else of the pictures that were shown."""
+    return photo_ids(seen.data) or [uid for uid, _ in seen.images]
 
 
 def _brief(value: Json) -> Json:

@@ -85,7 +85,7 @@ def test_twelve_compactions_lose_no_condition_id_set_or_count(seed: int) -> None
             step = chance.choice([filtered, refused, compared, viewed])(index)
             one.observe(step)
             if step.call.name == "filter_photos":
-                kept += [f'"words":"June {1900 + index}"', f'"set_{index}":{index}']
+                kept += [f'"June {1900 + index}"', f'"set_{index}":{index}']
             if step.call.name == "submit_answer":
                 kept += [f"r{index:03d}1", f"r{index:03d}2"]
             if step.call.name == "compare_photos":
@@ -122,12 +122,11 @@ def test_what_may_be_folded_is_bounded_however_long_the_episode() -> None:
     assert sizes[0] < 12_000
     assert sizes[-1] < 1500
     one.compact(Compaction(after_step=399, covered=399, why=""))
-    kept = summary(one)
-    assert kept["digest"][0] == "1-335 recall 167, view_photos 168"
-    assert kept["digest"][1].startswith("336 recall -> ")
-    assert len(kept["digest"]) == 1 + FOLDS[0].brief_lines + FOLDS[0].lines
-    assert kept["pictures"][0] == "160 more, seen before these"
-    assert kept["pictures"][-1].startswith("v399: step 399, 1 picture")
+    digest = summary(one)["digest"]
+    assert digest[0] == "1-336 recall 168, view_photos 168"
+    assert digest[1].startswith("337 view_photos -> ")
+    assert digest[-1].startswith('399 view_photos {"photos":["v399"]} -> "1 picture"; ids: v399')
+    assert len(digest) == 1 + 399 - 336
 
 
 def test_the_words_of_a_model_stay_until_newer_ones_come_with_what_was_thought_since() -> None:
@@ -155,8 +154,23 @@ def test_a_picture_leaves_its_id_and_what_was_said_after_it() -> None:
     one.observe(viewed(1))
     one.observe(filtered(2, thought="two dogs\non sand"))
     one.compact(Compaction(after_step=2, covered=1, why=""))
-    assert summary(one)["pictures"] == ["v001: step 1, 1 picture; then: two dogs on sand"]
+    (line,) = summary(one)["digest"]
+    assert line.endswith('-> "1 picture"; ids: v001; then: "two dogs on sand"')
     assert [m["role"] for m in one.messages()[3:]] == ["assistant", "tool"]
+
+
+def test_what_the_last_summary_told_of_steps_stands_first_in_the_next_one() -> None:
+    one, last, folded = memory(), "", []
+    for index in range(1, 60):
+        one.observe(viewed(index) if index % 3 else filtered(index))
+        if index % 4 == 0:
+            one.compact(Compaction(after_step=index, covered=index - 1, why="", prose=PROSE))
+            text = str(one.messages()[2]["content"])
+            told = last[: last.find('],"session"')]
+            if not text.startswith(told):
+                folded.append(index)
+            last = text
+    assert folded == [36, 52]  # many lines at a time
 
 
 def test_the_same_episode_makes_the_same_bytes() -> None:
