@@ -214,6 +214,11 @@ def test_words_alone_answer_what_a_sign_says(
         told = json.loads(capsys.readouterr().out)
         assert (told["text"], told["reason"], told["photos"]) == ("It says STOP.", "", [])
         assert told["usage"]["pictures"] == 3  # q1 twice, its part once
+        assert main([*given, "--explain"]) == 0
+        notes = capsys.readouterr().err
+        assert "no photo of the library is given to prove it" in notes
+        assert "64 from the cache" in notes or "128 from the cache" in notes
+        assert "pictures: 3 in prompts, 2 of them sent" in notes
         photo_question = ["ask", "dogs", *given[2:], "--quiet"]
         assert main(photo_question) == 1
         assert "because" not in capsys.readouterr().out
