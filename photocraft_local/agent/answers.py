@@ -36,7 +36,7 @@ def answer_of(asked: str, steps: Sequence[Step]) -> Answer:
         reason = answer.text
     return replace(
         answer,
-        text=answer.text or reason,
+        text=answer.text or ("" if answer.uids else reason),
         reason=reason,
         understood=_unique([*_filters(steps), *_said(steps, "understood")]),
         not_understood=_unique([*answer.not_understood, *unknown]),

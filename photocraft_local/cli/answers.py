@@ -27,7 +27,7 @@ def show_answer(
         _explain(answer, console)
     console.line(answer.text or (count_text(len(answer), "photo") if len(answer) else "no photo"))
     if answer.reason and answer.reason != answer.text:
-        console.line(f"because: {answer.reason}")
+        console.line(answer.reason if answer.photos else f"because: {answer.reason}")
     if answer.is_answered and not answer.photos:
         console.note("the answer is in words alone: no photo of the library is given to prove it")
     for answered in answer.photos:

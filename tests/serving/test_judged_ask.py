@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ from played_api import Handler, played, says
 
 from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
+from photocraft_local.cli.answers import show_answer
+from photocraft_local.cli.console import Console
 from photocraft_local.errors import ServerLost
 
 NUM = 45
@@ -148,6 +151,11 @@ def test_the_forced_answer_is_exact_and_says_what_was_left_out(ask: Any) -> None
     assert trace.status == "answered"
     assert len(answer) == 36
     assert answer.reason.startswith("left out, since a second look found them below 0.5")
+    shown = io.StringIO()
+    show_answer(answer, None, Console(stdout=shown))
+    lines = shown.getvalue().splitlines()
+    assert lines[:2] == ["36 photos", answer.reason]
+    assert "    met: bright: probability 0.646 (looked at again by the model" in shown.getvalue()
 
 
 def test_switched_off_nothing_is_judged(ask: Any) -> None:
