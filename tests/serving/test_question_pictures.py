@@ -6,6 +6,7 @@ import base64
 import io
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,12 @@ from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.cli.main import main
 from photocraft_local.errors import AgentError, ServerLost
+from photocraft_local.memory.context import Context, picture_parts
+from photocraft_local.records import Observation, Step, ToolCall
+from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.conversation import conversation
+from photocraft_local.serving.tokens import PictureRule
+from photocraft_local.serving.tool_calls import Form
 
 FACTORS = (28, 32)  # of the families; which one the server has cannot be told here
 
@@ -222,3 +229,43 @@ def test_words_alone_answer_what_a_sign_says(
         photo_question = ["ask", "dogs", *given[2:], "--quiet"]
         assert main(photo_question) == 1
         assert "because" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("own", "turns", "most", "kept"),
+    [
+        (2, 3, 0, "q1 q2 p1 p2 p3"),
+        (2, 3, 5, "q1 q2 p1 p2 p3"),
+        (2, 3, 4, "q1 q2 p2 p3"),
+        (2, 3, 3, "q1 q2 p3"),
+        (2, 3, 2, "q1 p3"),
+        (2, 0, 2, "q1 q2"),
+        (2, 0, 1, "q1"),
+        (2, 3, 1, "p3"),
+    ],
+)
+def test_the_question_s_pictures_are_the_last_to_give_way(
+    own: int, turns: int, most: int, kept: str
+) -> None:
+    def shown(*names: str) -> list[dict[str, Any]]:
+        made: list[dict[str, Any]] = []
+        for name in names:
+            picture = io.BytesIO()
+            Image.new("RGB", (64, 64), (ord(name[0]), 9 * int(name[1]), 0)).save(picture, "PNG")
+            made += picture_parts(name, picture.getvalue())
+        return made
+
+    context = Context("S", ["card", shown(*(f"q{n}" for n in range(1, own + 1)))])
+    for number in range(1, turns + 1):
+        (_, part) = shown(f"p{number}")
+        source = base64.b64decode(part["image_url"]["url"].partition("base64,")[2])
+        seen = Observation("fetch_image", images=((f"p{number}", source),))
+        context.add_turn(Step(number, ToolCall("fetch_image"), seen), "")
+    store = PictureStore(PictureRule(32, 4 * 32**2, 1024 * 32**2))
+    talk = conversation(context.messages(), [], Form.JSON, store, most=most)
+    left = []
+    for message in talk.messages:
+        for label, part in pairwise(message["content"] if pictures_in(message) else ()):
+            if part["type"] == "image_url":
+                left.append(label["text"].removesuffix(":"))
+    assert " ".join(left) == kept

@@ -45,13 +45,15 @@ def conversation(
     """``messages`` as memory/context.py lays them out, ready for the server.
 
     ``most`` pictures may stand in them (0: any number); see ``num_gone``. Those of the question,
-    before the first turn, stay in any case.
+    before the first turn, stay as long as there is room for one more.
     """
     made = Conversation()
     first = next((at for at, one in enumerate(messages) if one["role"] == "assistant"), None)
     own = sum(map(num_pictures, messages[:first]))
     turns = sum(map(num_pictures, messages)) - own
-    sources = _Sources(store, own, num_gone(turns, max(1, most - own) if most else 0))
+    kept = min(own, most - bool(turns)) if most else own
+    gone = own - kept + num_gone(turns, most - kept if most else 0)
+    sources = _Sources(store, kept, gone)
     told = tools_text(tools, form) if tools else ""
     for message in messages:
         role, content = message["role"], message.get("content") or ""
