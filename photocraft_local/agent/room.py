@@ -74,8 +74,10 @@ class Room:
             turns = episode.memory.context.num_turns
             if self._num_refused > 1 or not turns:
                 raise final_answer_due(episode.trajectory.question, "the prompt is too long")
-            covered = episode.num_steps - (turns > 1)
-            self.compact(episode, why, covered=covered, least_fold=1)
+            # The newest result stays if there is anything else; alone, it is at fault.
+            if turns > 1 or load is None or not self._shortened(episode, load.prompt * 3 // 4):
+                covered = episode.num_steps - (turns > 1)
+                self.compact(episode, why, covered=covered, least_fold=1)
         elif not self._empty(episode, why):
             told = f"{error.message}. {error.hint}" if error.hint else error.message
             raise Answered(abstained(f"{episode.last_turn.why}, and no answer fits: {told}"))
@@ -168,19 +170,25 @@ class Room:
         prose = Prose.of(reply)
         return prose, "" if prose else "the reply was cut or is no summary", reply.usage
 
-    def _shortened(self, episode: Episode) -> bool:
-        """The newest result shortened until it fits; left as it is where that cannot help."""
+    def _shortened(self, episode: Episode, most: int = 0) -> bool:
+        """The newest result shortened until it fits, in ``most`` tokens of the prompt if given;
+        left as it is where that cannot help."""
+
+        def fits(load: Load | None) -> bool:
+            if load is None or not self._fits(episode, load):
+                return False
+            return not most or load.prompt <= most
+
         context = episode.memory.context
-        rest = self._measured(context.messages(without=min(1, context.num_turns)))
-        if not context.num_turns or rest is None or not self._fits(episode, rest):
+        if not context.num_turns or not fits(self._measured(context.messages(without=1))):
             return False
         for cut in _cuts(episode):
             episode.memory.cut(cut)
-            if self._has_room(episode):
+            if fits(self._load(episode)):
                 break
         episode.trajectory.cuts.append(cut)
         episode.save()
-        return self._has_room(episode)
+        return fits(self._load(episode))
 
     def _empty(self, episode: Episode, why: str) -> bool:
         """The least context: S at its shortest and no turn. False if that is there already."""

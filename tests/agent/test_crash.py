@@ -23,7 +23,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from conftest import Find, make_registry
+from tiny_tools import Find, make_registry
 from photocraft_local.agent.loop import Agent
 from photocraft_local.memory.memory import Memory
 from photocraft_local.records import ToolCall

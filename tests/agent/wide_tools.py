@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-from conftest import Compress, Submit
+from tiny_tools import Compress, Submit
 
 from photocraft_local.memory.memory import Memory
 from photocraft_local.records import Observation, ToolCall, Usage
