@@ -49,7 +49,8 @@ class ScriptedModel:
     def from_trajectory(cls, trajectory: Path | Mapping[str, Any]) -> ScriptedModel:
         """A model that repeats the accepted calls of a saved trajectory, in order.
 
-        Takes the file or its parsed JSON. Raises ModelError if it holds no steps to repeat.
+        Takes the file or its parsed JSON. Raises ModelError if it holds no steps to repeat. It
+        knows no window: a call that was made again after a compaction is refused as repeated.
         """
         data = _read(trajectory) if isinstance(trajectory, Path) else trajectory
         try:
