@@ -136,7 +136,8 @@ static int start(walk *at, const sink *to, enum filter filter, const passes *by)
 int crop(const source *from, sink *to, enum filter filter, const passes *by) {
     walk at = {.from = from};
     const uint8_t *rows[ROWS_AT_ONCE];
-    to->band = malloc((size_t)to->patch * (size_t)(to->width * CHANNELS + to->patch * to->size) + 64);
+    to->by = by;
+    to->band = malloc((size_t)to->patch * (size_t)(to->width * CHANNELS + to->patch * to->size) + 128);
     int failed = to->band == NULL ? -1 : start(&at, to, filter, by);
     for (int y = 0; y < to->height && !failed; y += ROWS_AT_ONCE) {
         produce(&at, to, y, rows);

@@ -44,9 +44,13 @@ typedef struct {
     /* Output row `index`: the weighted sum of rows of `bytes` bytes, `axis->taps` pointers. */
     void (*down)(const weights *axis, int index, const uint8_t *const *rows, int bytes,
                  uint8_t *out);
+    /* 16 lines of 16 pixels of one channel, `stride` bytes apart, through a table of 4-byte values.
+     * NULL: no better way than one by one. */
+    void (*look_up)(uint8_t *out, const uint8_t *table, const uint8_t *pixels, size_t stride);
 } passes;
 
 extern const passes plain_passes, avx2_passes, avx512_passes;
+void look_up_avx2(uint8_t *out, const uint8_t *table, const uint8_t *pixels, size_t stride);
 
 /* Where finished rows go. patch 0: one plane a channel; patch > 0: patch rows of a model. */
 typedef struct {
@@ -55,6 +59,7 @@ typedef struct {
     int size;             /* bytes a value: 1, 2 or 4 */
     int height, width;
     int patch, merge, copies;
+    const passes *by;
     uint8_t *band; /* room for the `patch` rows of one line of patches */
 } sink;
 

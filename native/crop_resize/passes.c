@@ -47,4 +47,4 @@ static void down(const weights *axis, int index, const uint8_t *const *rows, int
 
 static int always(void) { return 1; }
 
-const passes plain_passes = {"", always, INT_MAX, NULL, across, down};
+const passes plain_passes = {"", always, INT_MAX, NULL, across, down, NULL};

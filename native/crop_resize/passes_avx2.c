@@ -124,12 +124,31 @@ static AVX2 void down(const weights *axis, int index, const uint8_t *const *rows
     }
 }
 
-const passes avx2_passes = {"avx2", usable, 4096, pack, across, down};
+/* The 8 bytes at every third place are the indices. Reads 28 bytes of each 48. */
+static inline AVX2 __m256i eight(const uint8_t *table, const uint8_t *pixels) {
+    const __m128i every_third = _mm_setr_epi8(0, -1, -1, -1, 3, -1, -1, -1, 6, -1, -1, -1, 9, -1,
+                                              -1, -1);
+    __m128i one = _mm_loadu_si128((const __m128i *)(const void *)pixels);
+    __m128i two = _mm_loadu_si128((const __m128i *)(const void *)(pixels + 12));
+    __m256i index = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_shuffle_epi8(one, every_third)),
+        _mm_shuffle_epi8(two, every_third), 1);
+    return _mm256_i32gather_epi32((const int *)(const void *)table, index, 4);
+}
+
+AVX2 void look_up_avx2(uint8_t *out, const uint8_t *table, const uint8_t *pixels, size_t stride) {
+    for (int y = 0; y < 16; y++, pixels += stride, out += 64) {
+        _mm256_storeu_si256((__m256i *)(void *)out, eight(table, pixels));
+        _mm256_storeu_si256((__m256i *)(void *)(out + 32), eight(table, pixels + 24));
+    }
+}
+
+const passes avx2_passes = {"avx2", usable, 4096, pack, across, down, look_up_avx2};
 
 #else
 
 static int never(void) { return 0; }
 
-const passes avx2_passes = {"avx2", never, 0, NULL, NULL, NULL};
+const passes avx2_passes = {"avx2", never, 0, NULL, NULL, NULL, NULL};
 
 #endif

@@ -28,8 +28,7 @@ static int pack(weights *axis) {
         int8_t *four = digits + i / 4 * 4 * DIGITS + i % 4;
         int32_t rest = axis->whole[i];
         for (int digit = 0; digit < DIGITS; digit++) {
-            int32_t low = (rest + 128) % 256;
-            low = (low < 0 ? low + 256 : low) - 128;
+            int32_t low = ((rest + 128) & 255) - 128;
             four[4 * digit] = (int8_t)low;
             rest = (rest - low) / 256;
         }
@@ -60,40 +59,62 @@ static inline AVX512 __m512i gathered(const uint8_t *const rows[4], ptrdiff_t at
     return _mm512_inserti32x4(_mm512_inserti32x4(all, quarter[2], 2), quarter[3], 3);
 }
 
-static AVX512 void across(const weights *axis, const uint8_t *const given[ROWS_AT_ONCE],
-                          uint8_t *const out[ROWS_AT_ONCE]) {
+/* Output i of eight rows: in quarter r the pixel of row r, then that of row r + 4, as bytes. */
+static inline AVX512 __m512i column(const uint8_t *const rows[ROWS_AT_ONCE], const int8_t *digits,
+                                    int start, int count) {
     /* 4 pixels of 3 bytes → the four bytes of each channel, the same in each quarter */
     const __m512i spread = _mm512_broadcast_i32x4(
         _mm_setr_epi8(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, -1, -1, -1, -1));
     const __m512i half = _mm512_set1_epi32(1 << (FRACTION_BITS - 1)), zero = _mm512_setzero_si512();
-    const int *const starts = axis->starts, *const counts = axis->counts;
-    const ptrdiff_t each = (ptrdiff_t)axis->taps * DIGITS;
-    const int8_t *all = axis->packed;
-    const uint8_t *rows[ROWS_AT_ONCE]; /* of our own, so that no store can change them */
-    memcpy(rows, given, sizeof rows);
-    for (ptrdiff_t i = 0; i < axis->length; i++, all += each) {
-        const int8_t *digits = all;
-        ptrdiff_t at = (ptrdiff_t)starts[i] * CHANNELS;
-        __m512i low[2] = {half, half}, middle[2] = {zero, zero}, high[2] = {zero, zero};
-        for (int k = counts[i]; k > 0; k -= 4, at += 4 * CHANNELS, digits += 4 * DIGITS) {
-            __m512i weights[DIGITS] = {weight(digits, 0), weight(digits, 1), weight(digits, 2)};
-#pragma GCC unroll 2
-            for (int part = 0; part < 2; part++) {
-                __m512i taps = _mm512_shuffle_epi8(gathered(rows + 4 * part, at), spread);
-                low[part] = _mm512_dpbusd_epi32(low[part], taps, weights[0]);
-                middle[part] = _mm512_dpbusd_epi32(middle[part], taps, weights[1]);
-                high[part] = _mm512_dpbusd_epi32(high[part], taps, weights[2]);
-            }
-        }
-        uint32_t pixels[ROWS_AT_ONCE];
+    __m512i low[2] = {half, half}, middle[2] = {zero, zero}, high[2] = {zero, zero};
+    ptrdiff_t at = (ptrdiff_t)start * CHANNELS;
+    for (int k = count; k > 0; k -= 4, at += 4 * CHANNELS, digits += 4 * DIGITS) {
+        __m512i weights[DIGITS] = {weight(digits, 0), weight(digits, 1), weight(digits, 2)};
 #pragma GCC unroll 2
         for (int part = 0; part < 2; part++) {
-            __m512i sums = joined(low[part], middle[part], high[part]);
-            sums = _mm512_max_epi32(sums, zero);
-            _mm_storeu_si128((__m128i *)(void *)(pixels + 4 * part), _mm512_cvtusepi32_epi8(sums));
+            __m512i taps = _mm512_shuffle_epi8(gathered(rows + 4 * part, at), spread);
+            low[part] = _mm512_dpbusd_epi32(low[part], taps, weights[0]);
+            middle[part] = _mm512_dpbusd_epi32(middle[part], taps, weights[1]);
+            high[part] = _mm512_dpbusd_epi32(high[part], taps, weights[2]);
         }
-        for (int r = 0; r < ROWS_AT_ONCE; r++) /* the byte too much is the next pixel's */
-            memcpy(out[r] + i * CHANNELS, &pixels[r], 4);
+    }
+    __m512i shorts = _mm512_packs_epi32(joined(low[0], middle[0], high[0]),
+                                        joined(low[1], middle[1], high[1]));
+    return _mm512_packus_epi16(shorts, shorts);
+}
+
+/* Four pixels of four bytes in each quarter → 12 bytes, and 4 that the next pixels overwrite. */
+static inline AVX512 void store_four(__m512i pixels, uint8_t *const out[4], ptrdiff_t at) {
+    const __m512i tight = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    pixels = _mm512_shuffle_epi8(pixels, tight);
+    _mm_storeu_si128((__m128i *)(void *)(out[0] + at), _mm512_castsi512_si128(pixels));
+    _mm_storeu_si128((__m128i *)(void *)(out[1] + at), _mm512_extracti32x4_epi32(pixels, 1));
+    _mm_storeu_si128((__m128i *)(void *)(out[2] + at), _mm512_extracti32x4_epi32(pixels, 2));
+    _mm_storeu_si128((__m128i *)(void *)(out[3] + at), _mm512_extracti32x4_epi32(pixels, 3));
+}
+
+static AVX512 void across(const weights *axis, const uint8_t *const given_rows[ROWS_AT_ONCE],
+                          uint8_t *const given_out[ROWS_AT_ONCE]) {
+    const int *const starts = axis->starts, *const counts = axis->counts;
+    const ptrdiff_t each = (ptrdiff_t)axis->taps * DIGITS;
+    const int8_t *digits = axis->packed;
+    const uint8_t *rows[ROWS_AT_ONCE]; /* of our own, so that no store can change them */
+    uint8_t *out[ROWS_AT_ONCE];
+    memcpy(rows, given_rows, sizeof rows);
+    memcpy(out, given_out, sizeof out);
+    for (int i = 0; i < axis->length; i += 4) {
+        __m512i columns[4];
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) { /* behind the end the last one again */
+            int of = i + j < axis->length ? i + j : axis->length - 1;
+            columns[j] = column(rows, digits + of * each, starts[of], counts[of]);
+        }
+        __m512i left = _mm512_unpacklo_epi32(columns[0], columns[1]);
+        __m512i right = _mm512_unpacklo_epi32(columns[2], columns[3]);
+        ptrdiff_t at = (ptrdiff_t)i * CHANNELS;
+        store_four(_mm512_unpacklo_epi64(left, right), out, at);
+        store_four(_mm512_unpackhi_epi64(left, right), out + 4, at);
     }
 }
 
@@ -132,12 +153,12 @@ static AVX512 void down(const weights *axis, int index, const uint8_t *const *ro
     }
 }
 
-const passes avx512_passes = {"avx512", usable, 65536, pack, across, down};
+const passes avx512_passes = {"avx512", usable, 65536, pack, across, down, look_up_avx2};
 
 #else
 
 static int never(void) { return 0; }
 
-const passes avx512_passes = {"avx512", never, 0, NULL, NULL, NULL};
+const passes avx512_passes = {"avx512", never, 0, NULL, NULL, NULL, NULL};
 
 #endif

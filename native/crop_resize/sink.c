@@ -68,9 +68,12 @@ ALWAYS_INLINE void write_patches(const sink *to, int patch_y, int patch, int siz
         const uint8_t *pixels = to->band + (size_t)x * (size_t)patch * CHANNELS;
         for (int c = 0; c < CHANNELS; c++) {
             const uint8_t *table = to->table + (ptrdiff_t)c * 256 * size;
-            for (int y = 0; y < patch; y++)
-                look_up(values + (size_t)y * line, table, pixels + (size_t)y * stride + c, patch,
-                        size);
+            if (patch == 16 && size == 4 && to->by->look_up != NULL)
+                to->by->look_up(values, table, pixels + c, stride);
+            else
+                for (int y = 0; y < patch; y++)
+                    look_up(values + (size_t)y * line, table, pixels + (size_t)y * stride + c,
+                            patch, size);
             for (int copy = 0; copy < to->copies; copy++, out += plane)
                 put(out, values, plane);
         }
