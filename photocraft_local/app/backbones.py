@@ -17,7 +17,7 @@ from photocraft_local.settings import Settings
 if TYPE_CHECKING:
     from photocraft_local.serving.qwen.brain import Brain
     from photocraft_local.serving.tokens import PictureRule
-    from photocraft_local.serving.transformers.chat import LocalChat
+    from photocraft_local.serving.transformers.sharing import Lease
     from photocraft_local.serving.vllm.client import ChatClient
     from photocraft_local.serving.vllm.limits import Limits as ServerLimits
     from photocraft_local.serving.vllm.server import ModelServer
@@ -180,11 +180,11 @@ class ServedBackbone:
 
 
 class LocalBackbone:
-    """The model in this process, loaded once for all questions of a ``PhotoSearch``."""
+    """The model in this process, loaded once for all that ask it here."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._chat: LocalChat | None = None
+        self._lease: Lease | None = None
         self._brain: Brain | None = None
 
     def brain(self, progress: Callable[[str], None]) -> Brain:
@@ -193,29 +193,28 @@ class LocalBackbone:
         return self._brain
 
     def close(self) -> None:
-        """Gives the memory back."""
-        chat, self._chat, self._brain = self._chat, None, None
-        if chat is not None:
-            chat.forget()
+        """Gives the memory back, if nobody else asks the same model."""
+        lease, self._lease, self._brain = self._lease, None, None
+        if lease is not None:
+            lease.end()
 
     def _opened(self, progress: Callable[[str], None]) -> Brain:
         from photocraft_local.serving.pictures import PictureStore
         from photocraft_local.serving.qwen.brain import Brain
         from photocraft_local.serving.tokens import PictureRule, PromptCounter
         from photocraft_local.serving.tool_calls import Limits
-        from photocraft_local.serving.transformers.chat import LocalChat
-        from photocraft_local.serving.transformers.loading import load
+        from photocraft_local.serving.transformers.sharing import lease
         from photocraft_local.serving.vllm.deriving import weights_folder
 
         weights = weights_folder(self._settings)
         if self._settings.backbone == "auto":
             progress(_INSTEAD)
-        loaded = load(weights, progress)
+        self._lease = self._lease or lease(weights, progress)
+        loaded = self._lease.loaded
         rule = PictureRule.of_folder(weights).at_most(loaded.plan.picture_tokens(loaded.checkpoint))
-        self._chat = LocalChat(loaded)
         return Brain(
             name=f"transformers {weights.name}",
-            chat=self._chat,
+            chat=self._lease.chat,
             pictures=PictureStore(rule),
             limits=Limits(),
             counter=PromptCounter(weights, rule),

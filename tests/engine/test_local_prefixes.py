@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from photocraft_local.serving.transformers import prefixes
 from photocraft_local.serving.transformers.prefixes import Keys, Prefixes
 
 pytest.importorskip("torch", reason="ENGINE ABSENT: the tests need torch and transformers")
@@ -92,3 +93,29 @@ def test_a_running_prompt_never_changes_what_is_kept() -> None:
     grown = [(torch.cat([k, k], -2), torch.cat([v, v], -2)) for k, v in taken]
     tree.keep(np.concatenate([keys[:7], np.full(7, 3)]), grown)
     assert_same(tree.layers(keys), keys)
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_interrupt_amid_a_split_leaves_the_tree_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    tree, keys = Prefixes(1 << 20), np.arange(12, dtype=np.int64)
+    tree.keep(keys, layers_of(keys))
+    before, left, copied = tree.num_bytes, [at], prefixes._copied
+
+    def stop(layers: Any) -> Any:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        return copied(layers)
+
+    other = np.concatenate([keys[:7], np.full(7, 3)])
+    monkeypatch.setattr(prefixes, "_copied", stop)
+    with pytest.raises(KeyboardInterrupt):
+        tree.keep(other, layers_of(other))
+    assert tree.num_bytes == before
+    assert_same(tree.layers(keys), keys)
+    tree.keep(other, layers_of(other))
+    assert_same(tree.layers(other), other)
+    assert_same(tree.layers(keys), keys)
+    assert tree.num_bytes == TOKEN * (12 + 7)

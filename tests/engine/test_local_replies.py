@@ -148,3 +148,25 @@ def test_what_is_no_picture_and_what_has_no_size_of_the_family_is_said(loaded: L
         part = {"type": "image_url", "image_url": {"url": url}, "uuid": "x"}
         with pytest.raises(ModelError, match=said):
             chat.chat(asked([says("user", part)]))
+
+
+def test_a_thinking_variant_reasons_before_the_call_and_has_room_for_it(loaded: Loading) -> None:
+    chat = RecordedChat(loaded("qwen3-vl", True))
+    talk = [says("user", "call a tool")]
+    for seed in range(3):
+        request = asked(talk, tokens=900, temperature=1.0, seed=seed, schema=schema())
+        reply = chat.chat(request)
+        assert reply.finish == "stop"
+        assert reply.reasoning
+        jsonschema.validate(json.loads(reply.text), schema())
+        at = chat.tokens.index(chat._end_of_thought)
+        assert at <= 450
+        assert reply.usage.generated == len(chat.tokens) + 1
+    free = chat.chat(asked(talk, tokens=6))
+    assert (free.text, free.finish, free.usage.generated) == ("", "length", 6)
+    assert free.reasoning
+    begun = [*talk, says("assistant", "<think>\n\n</think>\n\n")]
+    closed = chat.chat(asked(begun, tokens=6))
+    assert closed.text
+    assert not closed.reasoning
+    assert set(chat.chat(asked(begun, choices=("yes", "no"))).logprobs) == {"yes", "no"}

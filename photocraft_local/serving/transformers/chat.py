@@ -16,13 +16,13 @@ import numpy as np
 from photocraft_local.errors import ModelError, PromptTooLong
 from photocraft_local.records import Usage
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion
-from photocraft_local.serving.transformers.grammar import Grammars
+from photocraft_local.serving.transformers.grammar import Grammars, Held
 from photocraft_local.serving.transformers.loading import Loaded, out_of_memory, release
 from photocraft_local.serving.transformers.model import Model, Run, Scores
 from photocraft_local.serving.transformers.pictures import Pictures
 from photocraft_local.serving.transformers.prefixes import Prefixes
 from photocraft_local.serving.transformers.prompts import Prompt, prompt_of
-from photocraft_local.serving.transformers.sampling import Sampler
+from photocraft_local.serving.transformers.sampling import Sampler, Thought
 
 
 @dataclass(slots=True)
@@ -33,6 +33,7 @@ class _Turn:
     cached: int
     run: Run
     written: list[int] = field(default_factory=list)
+    thinks: bool = False
 
 
 class LocalChat:
@@ -46,6 +47,7 @@ class LocalChat:
         self._prefixes = Prefixes(loaded.plan.kept)
         self._grammars = Grammars(loaded.processor.tokenizer, self.model.vocabulary)
         self._ends = _ends(loaded)
+        self._end_of_thought = _end_of_thought(loaded)
         self._lock = threading.Lock()
 
     def chat(self, request: ChatRequest) -> Completion:
@@ -96,6 +98,8 @@ class LocalChat:
         with self._turn(prompt) as (turn, scores):
             if request.choices:
                 return self._chosen(turn, scores, request.choices)
+            begun = request.messages[-1]["role"] == "assistant"
+            turn.thinks = self._end_of_thought is not None and not begun
             return self._written(turn, scores, request, min(request.max_tokens, room))
 
     @contextmanager
@@ -122,9 +126,9 @@ class LocalChat:
 
     def _written(self, turn: _Turn, scores: Scores, request: ChatRequest, limit: int) -> Completion:
         held = self._grammars.held_to(request.schema) if request.schema is not None else None
-        sampler = Sampler(request.temperature, request.seed, held)
+        sampler = Sampler(request.temperature, request.seed, held, self._thought(turn, held, limit))
         while True:
-            token = sampler.choose(scores)
+            token = sampler.choose(scores, self._ends)
             if token in self._ends:
                 return self._completion(turn, "stop", len(turn.written) + 1)
             sampler.take(token)
@@ -133,11 +137,26 @@ class LocalChat:
                 return self._completion(turn, "length", len(turn.written))
             scores = self.model.step(turn.run, token)
 
+    def _thought(self, turn: _Turn, held: Held | None, limit: int) -> Thought | None:
+        """Half of a reply that a schema holds is kept for what it holds."""
+        if not turn.thinks or self._end_of_thought is None:
+            return None
+        return Thought(self._end_of_thought, limit // 2 if held else limit)
+
     def _completion(self, turn: _Turn, finish: str, generated: int) -> Completion:
-        text = self._processor.tokenizer.decode(turn.written, skip_special_tokens=True)
-        text = text.rstrip("\ufffd")  # the beginning of a character that was cut
         usage = Usage(len(turn.prompt), turn.cached, generated)
-        return Completion(text, finish=finish, usage=usage)
+        end = self._end_of_thought
+        if not turn.thinks or end is None:
+            return Completion(self._text(turn.written), finish=finish, usage=usage)
+        if end not in turn.written:
+            return Completion("", self._text(turn.written), finish=finish, usage=usage)
+        at = turn.written.index(end)
+        reasoning, text = turn.written[:at], turn.written[at + 1 :]
+        return Completion(self._text(text), self._text(reasoning), finish=finish, usage=usage)
+
+    def _text(self, tokens: list[int]) -> str:
+        text: str = self._processor.tokenizer.decode(tokens, skip_special_tokens=True)
+        return text.rstrip("\ufffd")  # the beginning of a character that was cut
 
     def _chosen(self, turn: _Turn, scores: Scores, choices: tuple[str, ...]) -> Completion:
         """The likeliest, with the exact log-probability of each as the next text."""
@@ -168,3 +187,12 @@ def _ends(loaded: Loaded) -> frozenset[int]:
     ends = loaded.model.generation_config.eos_token_id
     ends = loaded.processor.tokenizer.eos_token_id if ends is None else ends
     return frozenset([ends] if isinstance(ends, int) else ends)
+
+
+def _end_of_thought(loaded: Loaded) -> int | None:
+    """The id that ends the reasoning of a thinking variant; None for others."""
+    if not loaded.checkpoint.thinks:
+        return None
+    tokenizer = loaded.processor.tokenizer
+    found = tokenizer.convert_tokens_to_ids("</think>")
+    return None if found is None or found == tokenizer.unk_token_id else int(found)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.serving.transformers.memory import CHUNK
-from photocraft_local.serving.transformers.pictures import Features, as_output
+from photocraft_local.serving.transformers.pictures import Features, shown_to
 from photocraft_local.serving.transformers.prefixes import Layers
 from photocraft_local.serving.transformers.prompts import Prompt
 
@@ -98,14 +98,14 @@ class Model:
         import torch
 
         device = self._model.device
-        with torch.inference_mode():
+        with torch.inference_mode(), shown_to(self._model, shown) as pictures:
             output = self._model(
                 input_ids=torch.from_numpy(np.ascontiguousarray(ids))[None].to(device),
                 position_ids=positions.to(device),
                 past_key_values=run.cache,
                 use_cache=True,
                 logits_to_keep=keep,
-                mm_encoder_outputs=as_output(shown) if shown else None,
+                **pictures,
             )
             return output.logits[0].float().cpu()
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import io
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -136,14 +138,36 @@ class Pictures:
             )
         self.num_encoded += 1
         deep = getattr(made, "deepstack_features", None) or ()
-        return Features(made.pooler_output[0], tuple(level[0] for level in deep))
+        # One picture: transformers before 5.19 does not part the levels by pictures.
+        levels = (level[0] if isinstance(level, tuple) else level for level in deep)
+        return Features(made.pooler_output[0], tuple(levels))
 
 
-def as_output(features: Sequence[Features]) -> dict[str, Any]:
-    """As the model takes pictures that are encoded already."""
-    levels = [list(level) for level in zip(*(one.deep for one in features), strict=True)]
+@contextmanager
+def shown_to(model: Any, features: Sequence[Features]) -> Iterator[dict[str, Any]]:
+    """The arguments by which a forward pass takes pictures that are encoded already.
+
+    transformers before 5.19 knows none and would leave them out in silence: there its encoder is
+    asked as usual, and gives these.
+    """
+    if not features:
+        yield {}
+        return
     pooled = [one.pooled for one in features]
-    return {"image": SimpleNamespace(pooler_output=pooled, deepstack_features=levels)}
+    levels: list[Any] = list(zip(*(one.deep for one in features), strict=True))
+    if "mm_encoder_outputs" in inspect.signature(type(model).forward).parameters:
+        encoded = SimpleNamespace(pooler_output=pooled, deepstack_features=levels)
+        yield {"mm_encoder_outputs": {"image": encoded}}
+        return
+    import torch
+
+    inner, levels = model.model, [torch.cat(level) for level in levels]
+    encoded = SimpleNamespace(pooler_output=pooled, deepstack_features=levels)
+    inner.get_image_features = lambda *_, **__: encoded
+    try:
+        yield {"pixel_values": torch.empty(0)}
+    finally:
+        del inner.get_image_features  # the class's own shows again
 
 
 def _read(url: str) -> Image.Image:

@@ -1,8 +1,8 @@
 """Keys and values of prompts that were seen, kept as a tree of shared prefixes.
 
 Episodes that begin alike share what they have in common; each turn adds what is new. Kept tensors
-are never changed, so a turn that is cut half-way leaves nothing wrong behind. Knows no model; not
-safe to share between threads.
+are never changed, and the tree changes by one assignment at a time, so that an interrupt anywhere
+leaves nothing wrong behind. Knows no model; not safe to share between threads.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ class Prefixes:
         self._budget = budget
         self._root = _Piece(np.empty(0, np.int64), [], None)
         self._clock = 0
-        self.num_bytes = 0
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(piece.num_bytes for piece in self._pieces())
 
     def longest(self, keys: Keys) -> int:
         """How many of the first ``keys`` are kept."""
@@ -71,12 +74,10 @@ class Prefixes:
             ]
             new = _Piece(keys[at:].copy(), own, parent, self._clock)
             parent.next[int(keys[at])] = new
-            self.num_bytes += new.num_bytes
         self._shrink()
 
     def clear(self) -> None:
         self._root.next.clear()
-        self.num_bytes = 0
 
     def _path(self, keys: Keys) -> Iterator[tuple[_Piece, int]]:
         """The pieces that ``keys`` begins with, and how much of each; only the last may be cut."""
@@ -90,30 +91,32 @@ class Prefixes:
             at, piece = at + length, found
 
     def _split(self, piece: _Piece, at: int) -> _Piece:
-        """Two pieces of one; returns the first."""
+        """Two pieces in the place of one; returns the first."""
         assert piece.parent is not None
         head = _Piece(piece.keys[:at], _copied(_cut(piece, 0, at)), piece.parent, piece.used)
+        rest = _copied(_cut(piece, at, len(piece.keys)))
+        tail = _Piece(piece.keys[at:], rest, head, piece.used, piece.next)
+        for one in tail.next.values():
+            one.parent = tail
+        head.next[int(tail.keys[0])] = tail
         piece.parent.next[int(head.keys[0])] = head
-        piece.layers = _copied(_cut(piece, at, len(piece.keys)))
-        piece.keys, piece.parent = piece.keys[at:], head
-        head.next[int(piece.keys[0])] = piece
         return head
 
     def _shrink(self) -> None:
-        while self.num_bytes > self._budget:
-            oldest = min(self._ends(self._root), key=lambda piece: piece.used)
+        over = self.num_bytes - self._budget
+        while over > 0:
+            ends = (piece for piece in self._pieces() if not piece.next)
+            oldest = min(ends, key=lambda piece: piece.used)
             assert oldest.parent is not None
-            self.num_bytes -= oldest.num_bytes
-            del oldest.parent.next[int(oldest.keys[0])]
+            over -= oldest.num_bytes
+            oldest.parent.next.pop(int(oldest.keys[0]), None)
 
-    def _ends(self, piece: _Piece) -> Iterator[_Piece]:
-        waiting = list(piece.next.values())
+    def _pieces(self) -> Iterator[_Piece]:
+        waiting = list(self._root.next.values())
         while waiting:
-            one = waiting.pop()
-            if one.next:
-                waiting += one.next.values()
-            else:
-                yield one
+            piece = waiting.pop()
+            waiting += piece.next.values()
+            yield piece
 
 
 def common(first: Keys, second: Keys) -> int:

@@ -56,12 +56,16 @@ def prompt_of(messages: Sequence[Message], processor: Any, pictures: Pictures, p
     parts = [part for one in messages for part in _parts(one) if part["type"] == "image_url"]
     shown = [pictures.seen(part) for part in parts]
     begun = messages[-1]["role"] == "assistant"  # the reply's own beginning
-    text = processor.apply_chat_template(
-        [_plain(one) for one in messages],
-        tokenize=False,
-        add_generation_prompt=not begun,
-        continue_final_message=begun,
-    )
+    try:
+        text = processor.apply_chat_template(
+            [_plain(one) for one in messages],
+            tokenize=False,
+            add_generation_prompt=not begun,
+            continue_final_message=begun,
+        )
+    except ValueError as exc:
+        said = " ".join(str(exc).split())[:200]
+        raise ModelError(f"the chat template of these weights does not fit: {said}") from exc
     encoded = processor.tokenizer(text, add_special_tokens=False, return_attention_mask=False)
     single = np.asarray(encoded["input_ids"], dtype=np.int64)
     places = np.flatnonzero(single == pad)
