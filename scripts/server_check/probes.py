@@ -11,8 +11,10 @@ from photocraft_local.serving.tool_calls import Limits, call_schema, parse_const
 from photocraft_local.serving.vllm import health
 from photocraft_local.serving.vllm.client import ChatClient
 from photocraft_local.serving.vllm.command import MODEL_NAME
+from photocraft_local.serving.vllm.outside import OutsideServer
 from photocraft_local.serving.vllm.place import ServerPlace
 from photocraft_local.serving.vllm.record import ServerRecord
+from photocraft_local.settings import Settings
 from photocraft_local.tools.standard import standard_tools
 from photocraft_local.tools.validate import problems
 from server_check.client import counters
@@ -31,6 +33,7 @@ def probe(report: Report, place: ServerPlace, photo: Path, work: Path) -> None:
     report.check("socket of mode 0600", mode == 0o600, mode=oct(mode))
     _pictures(report, record, place, photo)
     _refusals(report, record, place, photo, work)
+    _measured(report, record)
     _calls(report, record)
     _thinking(report, record)
 
@@ -60,6 +63,19 @@ def _pictures(report: Report, record: ServerRecord, place: ServerPlace, photo: P
         prefix_cache_queries=_grown(before, after, "prefix_cache_queries_total"),
     )
     large.unlink()
+
+
+def _measured(report: Report, record: ServerRecord) -> None:
+    """The same server, asked as one that is not known."""
+    server = OutsideServer(Settings(backbone_url=str(record.endpoint)), record.endpoint)
+    own, name = record.limits, "a server that is not known is measured as what it is"
+    try:
+        found, notes = server.limits, list(server.notes)
+    except PhotocraftError as error:
+        report.check(name, False, notes=[error.message])
+        return
+    same = (found.factor, found.window, found.by_name) == (own.factor, own.window, True)
+    report.check(name, same and not notes, picture_tokens=found.picture_tokens, notes=notes)
 
 
 def _refusals(
