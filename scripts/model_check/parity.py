@@ -15,7 +15,7 @@ from photocraft_local.serving.transformers.prefixes import Prefixes
 from photocraft_local.serving.transformers.prompts import Prompt
 
 TOKENS = 24
-LOGITS = 2e-2  # between devices in 32 bits, where logits are some units wide
+LOGITS = 5e-3  # between devices in 32 bits, where logits are some units wide
 FEATURES = 2e-3
 SCHEMA = {
     "type": "object",

@@ -67,16 +67,16 @@ def engine(checkpoint: Callable[..., Path]) -> Callable[..., Any]:
 
     running: list[tuple[str, Any]] = []
 
-    def get(name: str, counting: bool = False, **options: Any) -> Any:
+    def get(name: str, counting: bool = False, thinking: bool = False, **options: Any) -> Any:
         # The first engine makes the process groups of all, and only experts ask for theirs.
         if not running and name != EXPERTS:
             get(EXPERTS)
-        key = f"{name} {sorted(options.items())}"
+        key = f"{name} {thinking} {sorted(options.items())}"
         usable = running[-1:] if counting else running
         for known, llm in usable:
             if known == key:
                 return llm
-        running.append((key, start(checkpoint(name), **options)))
+        running.append((key, start(checkpoint(name, thinking), **options)))
         return running[-1][1]
 
     return get
