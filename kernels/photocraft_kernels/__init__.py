@@ -1,5 +1,5 @@
 """Triton kernels of photocraft_local: batched crop, resize and patchify.
 
-Imports nothing but torch and triton, and those only inside the kernel modules. This release
-holds the package seam only; the CPU path in ``photocraft_local.imaging`` does the work.
+Imports nothing but torch and triton, and those only inside the kernel modules. Nothing in
+``photocraft_local`` calls them yet: the CPU path in its ``imaging`` does the work.
 """

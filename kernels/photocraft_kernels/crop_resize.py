@@ -1,0 +1,251 @@
+"""Boxes out of pictures on the device → model-ready numbers, a ragged batch in one launch.
+
+One program makes one square tile of one crop: it multiplies the source window from both sides
+with the filter's weights, which it works out itself, so that nothing lies in device memory between
+the passes; then it normalises and writes a patch row, or a piece of three planes. What it should
+give is in the module of the same stem with ``_reference``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import triton
+import triton.language as tl
+
+KINDS = (torch.float32, torch.float16, torch.bfloat16, torch.uint8)
+FILTERS = ("bilinear", "bicubic")
+PLANE_TILE = 16  # px; the side of a program's tile where there are no patches
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Where a picture lies in the pool: bytes to its first pixel and from row to row."""
+
+    offset: int
+    stride: int
+    height: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cropped:
+    """``values``: patch rows (rows, dimension), or one flat block of planes (3, height, width).
+
+    ``starts[i]`` is the first row of crop i, or its first number; one more at the end.
+    """
+
+    values: torch.Tensor
+    starts: tuple[int, ...]
+
+
+def pooled(pictures: Sequence[torch.Tensor]) -> tuple[torch.Tensor, list[Picture]]:
+    """One uint8 block of all pictures (height, width, 3), any strides, and where they lie in it."""
+    places, offset = [], 0
+    for pixels in pictures:
+        if pixels.dtype != torch.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
+            raise ValueError(f"a picture is {pixels.dtype} of {tuple(pixels.shape)}, not (h, w, 3)")
+        height, width, _ = pixels.shape
+        places.append(Picture(offset, 3 * width, height, width))
+        offset += pixels.numel()
+    device = pictures[0].device if pictures else torch.device("cpu")
+    pool = torch.empty(offset, dtype=torch.uint8, device=device)
+    for place, pixels in zip(places, pictures, strict=True):
+        pool[place.offset : place.offset + pixels.numel()].view(pixels.shape).copy_(pixels)
+    return pool, places
+
+
+def crop_resize(
+    pool: torch.Tensor,
+    pictures: Sequence[Picture],
+    boxes: Sequence[tuple[int, int, int, int, int]],
+    sizes: Sequence[tuple[int, int]],
+    mean: tuple[float, float, float],
+    std: tuple[float, float, float],
+    *,
+    patch: int = 0,
+    merge: int = 2,
+    copies: int = 2,
+    filter: str = "bicubic",
+    dtype: torch.dtype = torch.float32,
+    precision: str = "tf32",
+) -> Cropped:
+    """Boxes (picture, left, top, right, bottom) brought to sizes (height, width).
+
+    ``patch`` > 0 gives patch rows of the Qwen-VL families, 0 planes. uint8 gives bytes, without
+    mean and deviation. ``precision`` is that of the products on tensor cores: ``tf32`` keeps 10
+    bits of a weight, by arithmetic a tenth of a step of 8 bits; ``ieee`` is fp32. ValueError for
+    what does not fit. Not yet run on a GPU: interpreted, and compiled for sm_80 and sm_90.
+    """
+    _check(pool, pictures, boxes, sizes, filter, dtype, patch * merge)
+    tile = patch or PLANE_TILE
+    rows, tiles, starts = [], [0], [0]
+    for (index, left, top, right, bottom), (height, width) in zip(boxes, sizes, strict=True):
+        at = pictures[index]
+        first = at.offset + top * at.stride + left * 3
+        box = (bottom - top, right - left)
+        rows.append((first, at.stride, *box, height, width, tiles[-1], starts[-1]))
+        count = -(-height // tile) * -(-width // tile)
+        tiles.append(tiles[-1] + count)
+        starts.append(starts[-1] + (count if patch else 3 * height * width))
+    shape = (starts[-1], 3 * copies * patch * patch) if patch else (starts[-1],)
+    values = torch.empty(shape, dtype=dtype, device=pool.device)
+    if tiles[-1]:
+        table = torch.tensor(rows, dtype=torch.int64, device=pool.device)
+        counts = torch.tensor(tiles, device=pool.device).diff()
+        owners = torch.repeat_interleave(torch.arange(len(rows), device=pool.device), counts)
+        block = max(16, triton.next_power_of_2(tile))
+        _tiles[(tiles[-1],)](
+            pool, table, owners.to(torch.int32), values, *mean, *std,
+            TILE=tile, BLOCK=block, MERGE=merge if patch else 1, COPIES=copies,
+            PATCHES=bool(patch), CUBIC=filter == "bicubic", BYTES=dtype == torch.uint8,
+            WINDOW=32, PRECISION=precision, num_warps=4,
+        )  # fmt: skip
+    return Cropped(values, tuple(starts))
+
+
+def _check(
+    pool: torch.Tensor,
+    pictures: Sequence[Picture],
+    boxes: Sequence[tuple[int, int, int, int, int]],
+    sizes: Sequence[tuple[int, int]],
+    filter: str,
+    dtype: torch.dtype,
+    factor: int,
+) -> None:
+    if pool.dtype != torch.uint8 or pool.ndim != 1 or not pool.is_contiguous():
+        raise ValueError("the pool must be one contiguous block of uint8")
+    if filter not in FILTERS or dtype not in KINDS:
+        raise ValueError(f"filter {filter!r} and {dtype} must be of {FILTERS} and {KINDS}")
+    for at in pictures:
+        end = at.offset + (at.height - 1) * at.stride + 3 * at.width
+        if at.offset < 0 or at.stride < 3 * at.width or end > pool.numel():
+            raise ValueError(f"{at} does not lie in a pool of {pool.numel()} bytes")
+    for (index, left, top, right, bottom), (height, width) in zip(boxes, sizes, strict=True):
+        if not 0 <= index < len(pictures):
+            raise ValueError(f"there is no picture {index} among {len(pictures)}")
+        at = pictures[index]
+        if not (0 <= left < right <= at.width and 0 <= top < bottom <= at.height):
+            raise ValueError(f"box {(left, top, right, bottom)} does not lie in {at}")
+        if height < 1 or width < 1 or (factor and (height % factor or width % factor)):
+            raise ValueError(f"{height}x{width} pixels are no whole number of {factor}-px tokens")
+
+
+@triton.jit
+def _distance(inputs, outputs, before, after):
+    """|middle of input - middle of output| in inputs, without losing digits far from 0."""
+    doubled = (2 * outputs + 1).to(tl.int64) * before
+    whole = doubled // (2 * after)
+    rest = (doubled - whole * (2 * after)).to(tl.float32) / (2.0 * after)
+    return tl.abs((inputs - whole).to(tl.float32) + 0.5 - rest)
+
+
+@triton.jit
+def _weights(inputs, outputs, before, after, CUBIC: tl.constexpr):
+    """Unnormalised weights; zero outside the picture. Indices of any shapes that broadcast."""
+    widened = tl.maximum(before.to(tl.float32) / after.to(tl.float32), 1.0)
+    x = _distance(inputs, outputs, before, after) / widened
+    if CUBIC:
+        near = (1.5 * x - 2.5) * x * x + 1.0
+        far = ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0
+        value = tl.where(x < 1.0, near, tl.where(x < 2.0, far, 0.0))
+    else:
+        value = tl.maximum(1.0 - x, 0.0)
+    return tl.where(inputs < before, value, 0.0)
+
+
+@triton.jit
+def _window(first, last, before, after, CUBIC: tl.constexpr):
+    """The inputs that outputs first … last touch: from, to (not included)."""
+    widened = tl.maximum(before.to(tl.float32) / after.to(tl.float32), 1.0)
+    reach = ((2.0 if CUBIC else 1.0) * widened).to(tl.int64) + 1
+    low = (2 * first + 1) * before // (2 * after) - reach
+    high = (2 * last + 1) * before // (2 * after) + reach + 1
+    return tl.maximum(low, 0), tl.minimum(high, before)
+
+
+@triton.jit
+def _tiles(
+    pool, table, owners, out,
+    mean_0, mean_1, mean_2, std_0, std_1, std_2,
+    TILE: tl.constexpr, BLOCK: tl.constexpr, MERGE: tl.constexpr, COPIES: tl.constexpr,
+    PATCHES: tl.constexpr, CUBIC: tl.constexpr, BYTES: tl.constexpr, WINDOW: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    program = tl.program_id(0)
+    row = table + tl.load(owners + program) * 8
+    source = pool + tl.load(row)
+    stride = tl.load(row + 1)
+    box_height, box_width = tl.load(row + 2), tl.load(row + 3)
+    height, width = tl.load(row + 4), tl.load(row + 5)
+    tile = program - tl.load(row + 6)
+    start = tl.load(row + 7)
+
+    # Tiles in the order of patch rows: MERGE x MERGE neighbours follow each other.
+    across = tl.cdiv(width, TILE) // MERGE
+    token, inner = tile // (MERGE * MERGE), tile % (MERGE * MERGE)
+    top = (token // across * MERGE + inner // MERGE) * TILE
+    left = (token % across * MERGE + inner % MERGE) * TILE
+    ys, xs = top + tl.arange(0, BLOCK), left + tl.arange(0, BLOCK)
+    last_y = tl.minimum(top + TILE, height) - 1
+    last_x = tl.minimum(left + TILE, width) - 1
+    y_from, y_to = _window(top, last_y, box_height, height, CUBIC)
+    x_from, x_to = _window(left, last_x, box_width, width, CUBIC)
+
+    steps = tl.arange(0, WINDOW)
+    red = tl.zeros((BLOCK, BLOCK), tl.float32)
+    green = tl.zeros((BLOCK, BLOCK), tl.float32)
+    blue = tl.zeros((BLOCK, BLOCK), tl.float32)
+    sum_y = tl.zeros((BLOCK,), tl.float32)
+    sum_x = tl.zeros((BLOCK,), tl.float32)
+    for x in range(x_from, x_to, WINDOW):
+        taps = (x + steps)[:, None]
+        sum_x += tl.sum(_weights(taps, xs[None, :], box_width, width, CUBIC), 0)
+    for y in range(y_from, y_to, WINDOW):
+        down = _weights((y + steps)[None, :], ys[:, None], box_height, height, CUBIC)
+        sum_y += tl.sum(down, 1)
+        lines = source + (y + steps)[:, None] * stride
+        inside_y = (y + steps)[:, None] < box_height
+        red_part = tl.zeros((WINDOW, BLOCK), tl.float32)
+        green_part = tl.zeros((WINDOW, BLOCK), tl.float32)
+        blue_part = tl.zeros((WINDOW, BLOCK), tl.float32)
+        for x in range(x_from, x_to, WINDOW):
+            taps = x + steps
+            weights = _weights(taps[:, None], xs[None, :], box_width, width, CUBIC)
+            pixels = lines + taps[None, :] * 3
+            inside = inside_y & (taps[None, :] < box_width)
+            r = tl.load(pixels, mask=inside, other=0).to(tl.float32)
+            g = tl.load(pixels + 1, mask=inside, other=0).to(tl.float32)
+            b = tl.load(pixels + 2, mask=inside, other=0).to(tl.float32)
+            red_part = tl.dot(r, weights, red_part, input_precision=PRECISION)
+            green_part = tl.dot(g, weights, green_part, input_precision=PRECISION)
+            blue_part = tl.dot(b, weights, blue_part, input_precision=PRECISION)
+        red = tl.dot(down, red_part, red, input_precision=PRECISION)
+        green = tl.dot(down, green_part, green, input_precision=PRECISION)
+        blue = tl.dot(down, blue_part, blue, input_precision=PRECISION)
+
+    # Rows and columns beyond the tile have no weights; they are not written.
+    share = sum_y[:, None] * sum_x[None, :]
+    share = 1.0 / tl.where(share == 0.0, 1.0, share)
+    wanted = (ys < top + TILE)[:, None] & (xs < left + TILE)[None, :]
+    wanted = wanted & (ys < height)[:, None] & (xs < width)[None, :]
+    for channel in tl.static_range(3):
+        if channel == 0:
+            value, mean, std = red, mean_0, std_0
+        elif channel == 1:
+            value, mean, std = green, mean_1, std_1
+        else:
+            value, mean, std = blue, mean_2, std_2
+        value = tl.minimum(tl.maximum(value * share, 0.0), 255.0)
+        value = tl.floor(value + 0.5) if BYTES else (value * (1.0 / 255.0) - mean) / std
+        value = value.to(out.dtype.element_ty)
+        if PATCHES:
+            line = (start + tile) * (3 * COPIES * TILE * TILE) + channel * COPIES * TILE * TILE
+            at = line + (ys - top)[:, None] * TILE + (xs - left)[None, :]
+            for copy in tl.static_range(COPIES):
+                tl.store(out + at + copy * TILE * TILE, value, mask=wanted)
+        else:
+            at = start + channel * height * width + ys[:, None] * width + xs[None, :]
+            tl.store(out + at, value, mask=wanted)

@@ -1,0 +1,30 @@
+"""Triton's kernels without a GPU: its interpreter runs them on the CPU.
+
+They need torch and triton, 1 GB that no extra for the CPU brings; where they are missing each test
+here is skipped and says so.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+WHY = "TRITON ABSENT: the kernel tests need torch and triton (CONTRIBUTING.md)"
+PRESENT = find_spec("torch") is not None and find_spec("triton") is not None
+
+if PRESENT:
+    os.environ["TRITON_INTERPRET"] = "1"  # read once, when a kernel is defined
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE not in item.path.parents:
+            continue
+        item.add_marker(pytest.mark.filterwarnings("ignore"), append=False)
+        item.add_marker(pytest.mark.filterwarnings("error:::photocraft_kernels"))
+        if not PRESENT:
+            item.add_marker(pytest.mark.skip(reason=WHY))

@@ -1,0 +1,214 @@
+"""The crop kernel under Triton's interpreter, against the fp32 reference and Pillow."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch: Any = pytest.importorskip("torch", reason="TRITON ABSENT: no torch")
+pytest.importorskip("triton", reason="TRITON ABSENT: no triton")
+
+from photocraft_kernels import crop_resize as kernel  # noqa: E402
+from photocraft_kernels.crop_resize_reference import (  # noqa: E402
+    crop_resize_reference,
+    patch_rows_reference,
+)
+
+MEAN, STD = (0.48, 0.46, 0.41), (0.27, 0.26, 0.28)
+# Two pictures of odd sizes and one of a single pixel.
+HEIGHTS_WIDTHS = ((37, 61), (90, 23), (1, 1))
+BOXES = [
+    (0, 0, 0, 61, 37),  # all of it
+    (0, 0, 0, 61, 1),  # its first row
+    (0, 60, 0, 61, 37),  # its last column
+    (0, 60, 36, 61, 37),  # the last pixel
+    (1, 3, 10, 20, 87),
+    (1, 0, 0, 23, 90),
+    (2, 0, 0, 1, 1),
+]
+PATCH_SIZES = [(32, 64), (32, 32), (64, 32), (32, 32), (32, 32), (64, 96), (32, 32)]
+ODD_SIZES = [(5, 7), (17, 1), (1, 1), (33, 3), (90, 23), (7, 19), (2, 3)]
+# Absolute, on values of about -2 … 2; half precision keeps 11 and 8 bits.
+TOLERANCE = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+
+
+@pytest.fixture
+def pictures() -> list[Any]:
+    dice = torch.Generator().manual_seed(0)
+    return [
+        torch.randint(0, 256, (height, width, 3), dtype=torch.uint8, generator=dice)
+        for height, width in HEIGHTS_WIDTHS
+    ]
+
+
+def planes_of(made: kernel.Cropped, sizes: list[tuple[int, int]]) -> list[Any]:
+    spans = zip(made.starts, made.starts[1:], sizes, strict=False)
+    return [made.values[start:end].view(3, *size) for start, end, size in spans]
+
+
+def crop_bytes(pictures: list[Any], boxes: list[Any], sizes: list[Any], **more: Any) -> list[Any]:
+    pool, places = kernel.pooled(pictures)
+    made = kernel.crop_resize(pool, places, boxes, sizes, MEAN, STD, dtype=torch.uint8, **more)
+    return planes_of(made, sizes)
+
+
+def test_it_is_the_interpreter_that_runs() -> None:
+    assert type(kernel._tiles).__name__ == "InterpretedFunction"
+
+
+@pytest.mark.parametrize("filter", kernel.FILTERS)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_planes_of_odd_sizes(pictures: list[Any], filter: str, dtype: str) -> None:
+    pool, places = kernel.pooled(pictures)
+    kind = getattr(torch, dtype)
+    made = kernel.crop_resize(pool, places, BOXES, ODD_SIZES, MEAN, STD, filter=filter, dtype=kind)
+    assert made.values.dtype == kind
+    wanted = crop_resize_reference(pictures, BOXES, ODD_SIZES, MEAN, STD, filter=filter)
+    for box, one, other in zip(BOXES, planes_of(made, ODD_SIZES), wanted, strict=True):
+        assert (one.float() - other).abs().max() <= TOLERANCE[dtype], box
+
+
+@pytest.mark.parametrize(("patch", "merge", "copies"), [(16, 2, 2), (14, 2, 1), (8, 1, 3)])
+def test_patch_rows(pictures: list[Any], patch: int, merge: int, copies: int) -> None:
+    factor = patch * merge
+    sizes = [(height // 32 * factor, width // 32 * factor) for height, width in PATCH_SIZES]
+    pool, places = kernel.pooled(pictures)
+    made = kernel.crop_resize(
+        pool, places, BOXES, sizes, MEAN, STD, patch=patch, merge=merge, copies=copies
+    )
+    wanted = crop_resize_reference(pictures, BOXES, sizes, MEAN, STD)
+    assert made.values.shape == (made.starts[-1], 3 * copies * patch**2)
+    for index, planes in enumerate(wanted):
+        rows = made.values[made.starts[index] : made.starts[index + 1]]
+        expected = patch_rows_reference(planes, patch, merge, copies)
+        assert rows.shape == expected.shape
+        assert (rows - expected).abs().max() <= TOLERANCE["float32"], BOXES[index]
+
+
+@pytest.mark.parametrize("filter", kernel.FILTERS)
+def test_bytes_are_pillows_to_one_step(pictures: list[Any], filter: str) -> None:
+    """Pillow rounds, and cuts off at 0 and 255, between the axes; the kernel only at the end."""
+    image = pytest.importorskip("PIL.Image")
+    numpy = pytest.importorskip("numpy")
+    pale = [pixels // 2 + 64 for pixels in pictures]  # nothing is cut off
+    made = crop_bytes(pale, BOXES, ODD_SIZES, filter=filter)
+    for box, (height, width), planes in zip(BOXES, ODD_SIZES, made, strict=True):
+        cut = image.fromarray(pale[box[0]].numpy()).crop(box[1:])
+        wanted = cut.resize((width, height), image.Resampling[filter.upper()])
+        there = torch.from_numpy(numpy.array(wanted)).permute(2, 0, 1)
+        assert (planes.int() - there.int()).abs().max() <= 1, box
+
+
+@pytest.mark.parametrize("value", [0, 1, 128, 255])
+def test_a_constant_picture_stays_constant(value: int) -> None:
+    picture = torch.full((41, 29, 3), value, dtype=torch.uint8)
+    sizes = [(3, 50), (41, 29), (17, 2)]
+    for made in crop_bytes([picture], [(0, 2, 1, 28, 40)] * 3, sizes):
+        assert (made == value).all()
+
+
+def test_a_shifted_box_gives_the_shifted_picture(pictures: list[Any]) -> None:
+    """At a whole ratio, away from the borders, where the filter finds all of its pixels."""
+    scale, size = 3, (10, 6)
+    boxes = [(1, 0, 0, 18, 30), (1, scale, 2 * scale, 18 + scale, 30 + 2 * scale)]
+    one, other = crop_bytes(pictures, boxes, [size, size])
+    assert torch.equal(one[:, 4:-2, 3:-2], other[:, 2:-4, 2:-3])
+
+
+def test_no_boxes_are_an_empty_batch(pictures: list[Any]) -> None:
+    pool, places = kernel.pooled(pictures)
+    made = kernel.crop_resize(pool, places, [], [], MEAN, STD, patch=16)
+    assert made.values.shape == (0, 3 * 2 * 256)
+    assert made.starts == (0,)
+    assert kernel.pooled([])[0].numel() == 0
+
+
+def test_pictures_may_have_any_strides(pictures: list[Any]) -> None:
+    turned = pictures[0].transpose(0, 1)
+    mirrored = pictures[0].flip(1)[::2]
+    for view in (turned, mirrored):
+        box = [(0, 1, 2, view.shape[1] - 1, view.shape[0])]
+        (made,) = crop_bytes([view], box, [(9, 11)])
+        (wanted,) = crop_bytes([view.contiguous()], box, [(9, 11)])
+        assert torch.equal(made, wanted)
+
+
+def test_rows_may_be_padded_in_the_pool(pictures: list[Any]) -> None:
+    padded = torch.full((37, 70, 3), 99, dtype=torch.uint8)
+    padded[:, :61] = pictures[0]
+    place = kernel.Picture(offset=5, stride=210, height=37, width=61)
+    pool = torch.cat([torch.zeros(5, dtype=torch.uint8), padded.flatten()])
+    made = kernel.crop_resize(pool, [place], [BOXES[0]], [(20, 30)], MEAN, STD, dtype=torch.uint8)
+    (wanted,) = crop_bytes(pictures, [BOXES[0]], [(20, 30)])
+    assert torch.equal(made.values.view(3, 20, 30), wanted)
+
+
+@pytest.mark.parametrize(
+    ("box", "size", "more", "words"),
+    [
+        ((3, 0, 0, 1, 1), (4, 4), {}, "no picture 3"),
+        ((0, 0, 0, 62, 1), (4, 4), {}, "does not lie in"),
+        ((0, 4, 0, 4, 1), (4, 4), {}, "does not lie in"),
+        ((0, -1, 0, 4, 1), (4, 4), {}, "does not lie in"),
+        ((0, 0, 0, 4, 4), (0, 4), {}, "no whole number"),
+        ((0, 0, 0, 4, 4), (48, 32), {"patch": 16}, "no whole number"),
+        ((0, 0, 0, 4, 4), (4, 4), {"filter": "lanczos"}, "lanczos"),
+        ((0, 0, 0, 4, 4), (4, 4), {"dtype": torch.float64}, "float64"),
+    ],
+)
+def test_what_does_not_fit_is_named(
+    pictures: list[Any], box: Any, size: Any, more: dict[str, Any], words: str
+) -> None:
+    pool, places = kernel.pooled(pictures)
+    with pytest.raises(ValueError, match=words):
+        kernel.crop_resize(pool, places, [box], [size], MEAN, STD, **more)
+
+
+def test_a_pool_that_is_too_small_is_refused(pictures: list[Any]) -> None:
+    pool, places = kernel.pooled(pictures)
+    with pytest.raises(ValueError, match="does not lie in a pool"):
+        kernel.crop_resize(pool[:-1], places, BOXES[:1], [(4, 4)], MEAN, STD)
+    with pytest.raises(ValueError, match="one contiguous block"):
+        kernel.crop_resize(pool.float(), places, BOXES[:1], [(4, 4)], MEAN, STD)
+    with pytest.raises(ValueError, match="not \\(h, w, 3\\)"):
+        kernel.pooled([torch.zeros(4, 4, 4, dtype=torch.uint8)])
+
+
+COMPILE = """
+import sys, triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from photocraft_kernels.crop_resize import _tiles
+
+means = {f"{name}_{i}": "fp32" for name in ("mean", "std") for i in range(3)}
+for capability in (80, 90):
+    for out, patch in (("*fp32", 16), ("*bf16", 14), ("*u8", 0)):
+        given = {"TILE": patch or 16, "BLOCK": 16, "MERGE": 2 if patch else 1, "COPIES": 2,
+                 "PATCHES": patch > 0, "CUBIC": True, "BYTES": out == "*u8", "WINDOW": 32,
+                 "PRECISION": "tf32"}
+        types = {"pool": "*u8", "table": "*i64", "owners": "*i32", "out": out} | means
+        types |= {name: "constexpr" for name in given}
+        source = ASTSource(fn=_tiles, signature=types, constexprs=given)
+        made = triton.compile(source, target=GPUTarget("cuda", capability, 32))
+        print(capability, out, patch, "mma.sync" in made.asm["ptx"], len(made.asm["cubin"]))
+"""
+
+
+def test_it_compiles_for_two_generations_without_a_gpu(root: Path, tmp_path: Path) -> None:
+    environment = os.environ | {
+        "TRITON_INTERPRET": "0",
+        "TRITON_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": str(root / "kernels"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in lines] == ["80"] * 3 + ["90"] * 3
+    assert all(line[3] == "True" and int(line[4]) > 10_000 for line in lines)
