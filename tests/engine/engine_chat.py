@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from photocraft_local.errors import PictureUnknown, PromptTooLong
 from photocraft_local.records import Usage
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion
+from photocraft_local.serving.vllm.choices import Chooser
 
 
 class EngineChat:
@@ -18,6 +20,9 @@ class EngineChat:
         self.requests: list[ChatRequest] = []
 
     def chat(self, request: ChatRequest) -> Completion:
+        if request.choices:
+            self.requests.append(request)
+            return asyncio.run(Chooser(self._post, "tiny").chosen(request))
         return self.batch([request])[0]
 
     def batch(self, requests: Sequence[ChatRequest]) -> list[Completion]:
@@ -35,6 +40,37 @@ class EngineChat:
                 raise PromptTooLong(str(exc)) from exc
             raise
         return [completion(output) for output in outputs]
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """What vLLM's server makes of these requests, as plain JSON."""
+        from vllm import SamplingParams
+
+        tokenizer = self.llm.get_tokenizer()
+        if path == "/tokenize":
+            return {"tokens": tokenizer.encode(body["prompt"], add_special_tokens=False)}
+        if path == "/detokenize":
+            return {"prompt": tokenizer.decode(body["tokens"])}
+        assert body["logprobs"] is True
+        (output,) = self.llm.chat(
+            body["messages"],
+            SamplingParams(
+                temperature=body["temperature"],
+                max_tokens=body["max_tokens"],
+                logprob_token_ids=body["logprob_token_ids"],
+            ),
+            use_tqdm=False,
+            add_generation_prompt=body.get("add_generation_prompt", True),
+            continue_final_message=body.get("continue_final_message", False),
+        )
+        (first,) = output.outputs[0].logprobs
+        top = [{"token": f"token_id:{id}", "logprob": one.logprob} for id, one in first.items()]
+        usage = {
+            "prompt_tokens": len(output.prompt_token_ids),
+            "prompt_tokens_details": {"cached_tokens": output.num_cached_tokens or 0},
+            "completion_tokens": 1,
+        }
+        choice = {"message": {"content": ""}, "logprobs": {"content": [{"top_logprobs": top}]}}
+        return {"choices": [choice], "usage": usage}
 
 
 def sampling(request: ChatRequest) -> Any:

@@ -22,7 +22,7 @@ from photocraft_local.serving.tool_calls import Form
 
 _SMALL = {24: 224, 100: 128}  # photos of a prompt up to which each is so many px there
 _SHARE = 0.6  # of the window for the pictures
-_REPLY = 160  # tokens of a reply, and some for each number
+_REPLY = 320  # tokens of a reply, and some for each number
 _NUMBER = 6
 
 
