@@ -11,6 +11,7 @@ from photocraft_local.serving.transformers.memory import (
     CHUNK,
     LONGEST_ON_CPU,
     check,
+    check_passage,
     plan,
     weight_bytes,
 )
@@ -81,6 +82,12 @@ def test_too_little_memory_says_how_much_and_names_a_smaller_row() -> None:
         check(shape(), on_gpu=False, number=4, free=32 * GIB)
     with pytest.raises(ModelError, match="GiB are free"):
         plan(shape(), on_gpu=True, number=2, free=GIB)
+
+
+def test_a_model_for_the_gpu_needs_room_in_the_system_while_it_loads() -> None:
+    check_passage(shape(), number=2, free=16 * GIB)
+    with pytest.raises(ModelError, match=r"15\.4 GiB, of which 15\.0 GiB are free"):
+        check_passage(shape(), number=2, free=15 * GIB)
 
 
 @pytest.mark.parametrize(("on_gpu", "number"), [(True, 2), (False, 4)])

@@ -44,6 +44,8 @@ def load(folder: Path, progress: Callable[[str], None]) -> Loaded:
     device, dtype = _device()
     on_gpu, number = device == "cuda", _NUMBERS[dtype]
     memory.check(checkpoint, on_gpu=on_gpu, number=number, free=_free(on_gpu))
+    if on_gpu:
+        memory.check_passage(checkpoint, number=number, free=_free(False))
     where = f"on the {'GPU' if on_gpu else 'CPU'} in {dtype}"
     progress(f"loading {checkpoint.name} with transformers, {where}")
     processor, model = _opened(folder, device, dtype)

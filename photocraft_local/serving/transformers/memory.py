@@ -67,6 +67,18 @@ def check(checkpoint: Checkpoint, *, on_gpu: bool, number: int, free: int) -> No
         raise _too_little(checkpoint, on_gpu, number, free)
 
 
+def check_passage(checkpoint: Checkpoint, *, number: int, free: int) -> None:
+    """That the weights find room in the system's memory on their way to a GPU, since transformers
+    by itself loads them there first. Raises ModelError."""
+    need = weight_bytes(checkpoint, number)
+    if free < need:
+        raise ModelError(
+            f"{checkpoint.name} passes through the system's memory on its way to the GPU:"
+            f" {need / GIB:.1f} GiB, of which {free / GIB:.1f} GiB are free",
+            hint="end what else holds memory, or serve the model with vLLM, which loads it in parts",
+        )
+
+
 def _windows(checkpoint: Checkpoint, on_gpu: bool) -> list[int]:
     most = checkpoint.longest_window if on_gpu else min(checkpoint.longest_window, LONGEST_ON_CPU)
     return [window for window in WINDOWS if window <= most] or [most]
