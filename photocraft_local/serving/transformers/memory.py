@@ -75,7 +75,7 @@ def check_passage(checkpoint: Checkpoint, *, number: int, free: int) -> None:
         raise ModelError(
             f"{checkpoint.name} passes through the system's memory on its way to the GPU:"
             f" {need / GIB:.1f} GiB, of which {free / GIB:.1f} GiB are free",
-            hint="end what else holds memory, or serve the model with vLLM, which loads it in parts",
+            hint="end what else holds memory, or let vLLM serve the model: it loads in parts",
         )
 
 
