@@ -56,3 +56,10 @@ def engine_chat(folder: Path, **options: Any) -> Any:
     from engine_chat import EngineChat
 
     return EngineChat(start_engine(folder, **options))
+
+
+def engine_counters(llm: Any) -> dict[str, int]:
+    """The engine's own counters by name; only the engine that was started last keeps them."""
+    from tiny_engine import counters
+
+    return counters(llm)
