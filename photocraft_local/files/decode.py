@@ -26,7 +26,7 @@ from photocraft_local.records import path_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DECODERS: Final = {"JPEG": decode_jpeg, "HEIF": decode_heif, "RAW": decode_raw}
+_DECODERS: Final = {"HEIF": decode_heif, "RAW": decode_raw}
 # Decoders ask for this much memory before they find out that a file is empty behind its header.
 _SUSPICIOUS_PIXELS: Final = 40_000_000
 _BYTES_PER_PIXEL: Final = {"JPEG": 6, "WEBP": 12, "AVIF": 14, "HEIF": 10, "JPEG2000": 16}
@@ -46,19 +46,30 @@ class Decoded:
 
 
 def decode_upright(
-    path: bytes, *, short_side: int | None = None, max_pixels: int = 300_000_000
+    path: bytes,
+    *,
+    short_side: int | None = None,
+    exact: bool = True,
+    max_pixels: int = 300_000_000,
 ) -> Decoded:
     """Decode a photo, turned upright, in sRGB, transparency laid over white.
 
     With ``short_side`` the shorter side of the result is exactly that, or the original's where
     it is smaller; without it the picture has its full size. Raises UnsupportedFormat,
     UnreadablePhoto, or PictureTooLarge when the header states more than ``max_pixels``.
+
+    Not ``exact``: for a caller who resizes anyhow, and at once. The picture comes larger, a JPEG at
+    a scale at which its decoder is quick, others in full size; its memory may be written over by
+    this thread's next decode.
     """
     with FileSource(path) as source:
         header = read_header(source)
         _check_size(source, header, max_pixels)
-        decoder = _DECODERS.get(header.format, decode_pillow)
-        pixels, flags = decoder(source, header, short_side)
+        if header.format == "JPEG":
+            pixels, flags = decode_jpeg(source, header, short_side, exact=exact)
+        else:
+            decoder = _DECODERS.get(header.format, decode_pillow)
+            pixels, flags = decoder(source, header, short_side if exact else None)
     orientation = 1 if header.format == "HEIF" else upright_orientation(header)
     width, height = header.width, header.height
     if orientation >= 5:

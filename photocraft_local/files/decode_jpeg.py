@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MAX_BYTES: Final = 512 << 20
 _KEPT_BYTES: Final = 48 << 20  # larger buffers are given back after use
 _MAX_PROFILE: Final = 4 << 20
+_NEARLY_TWICE: Final = 1.9  # half of 4032 px still serves 1024: 50 dB to the full decode
 
 
 class _Buffers(threading.local):
@@ -47,19 +48,24 @@ _buffers = _Buffers()
 
 
 def decode_jpeg(
-    source: FileSource, header: Header, short_side: int | None
+    source: FileSource, header: Header, short_side: int | None, *, exact: bool = True
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    """RGB pixels (as stored, not turned) and flags; raises UnreadablePhoto."""
+    """RGB pixels (as stored, not turned) and flags; raises UnreadablePhoto.
+
+    Without ``exact`` they keep a scale at which the decoder is quick, and lie in this thread's
+    buffer: the next call here writes over them.
+    """
     if header.channels == 4 or source.size > _MAX_BYTES:
         return decode_pillow(source, header, short_side)
     data = _buffers.get("file", source.size)
     data = data[: source.read_into(data)]
     size = target_size(header.width, header.height, short_side)
     full = size == (header.width, header.height)
-    pixels, flags = _decode(data, header, 8 if full else _eighths(header, size))
+    choose = _eighths if exact else _quick_eighths
+    pixels, flags = _decode(data, header, 8 if full else choose(header, size), reuse=not exact)
     if pixels is None:  # samplings and depths that libjpeg-turbo's simple interface lacks
         return decode_pillow(source, header, short_side)
-    if not full:
+    if exact and not full:
         pixels = shrink(pixels, size)
     profile = _profile(data, header)
     if not profile:
@@ -77,22 +83,37 @@ def _eighths(header: Header, size: tuple[int, int]) -> int:
     return 8
 
 
+def _quick_eighths(header: Header, size: tuple[int, int]) -> int:
+    """The smallest quick scale at which both sides are nearly twice the wanted ones.
+
+    5/8 to 7/8 have no vector code in libjpeg-turbo: 68, 75 and 91 ms for 12 megapixels where all
+    8/8 take 66.
+    """
+    for eighths in range(1, 5):
+        width, height = _scaled(header, eighths)
+        if width >= _NEARLY_TWICE * size[0] and height >= _NEARLY_TWICE * size[1]:
+            return eighths
+    return 8
+
+
 def _scaled(header: Header, eighths: int) -> tuple[int, int]:
     return -(-header.width * eighths // 8), -(-header.height * eighths // 8)
 
 
 def _decode(
-    data: memoryview, header: Header, eighths: int
+    data: memoryview, header: Header, eighths: int, *, reuse: bool
 ) -> tuple[NDArray[np.uint8] | None, list[str]]:
-    """Pixels at ``eighths``/8 of the size, below 8 in this thread's buffer; None if not possible.
+    """Pixels at ``eighths``/8 of the size; None if not possible.
 
-    A missing end mark alone is no fault (some phones leave it out).
+    Below 8, or to ``reuse`` memory, they lie in this thread's buffer. A missing end mark alone is
+    no fault (some phones leave it out).
     """
     width, height = _scaled(header, eighths)
     scaled: dict[str, Any] = {}
     if eighths < 8:
-        buffer = _buffers.get("pixels", width * height * 3)
-        scaled = {"min_width": width, "min_height": height, "buffer": buffer}
+        scaled = {"min_width": width, "min_height": height}
+    if eighths < 8 or reuse:
+        scaled["buffer"] = _buffers.get("pixels", width * height * 3)
     fault = ""
     for ending, strict in ((b"", True), (b"\xff\xd9", True), (b"", False)):
         if ending and bytes(data[-2:]) == ending:
