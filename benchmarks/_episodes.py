@@ -150,7 +150,7 @@ class Episodes:
         made = Compaction(after_step=turn, covered=turn, why="", prose=Prose(**_prose(turn)))
         for fold in range(len(FOLDS)):
             size = memory.compact(replace(made, fold=fold))
-            if size <= self.window * room._CHARACTERS // room._SHARE_OF_S:
+            if size <= room.most_characters(self.window):
                 break
         return str(memory.messages()[num_stable]["content"])
 
