@@ -167,6 +167,7 @@ class ServedBackbone:
             seconds=self._settings.reply_seconds,
             on_lost=lambda: server.recover(progress),
             thinks=bool(counter and counter.thinking and not foreign),
+            lives=server.runs,
         )
         return Brain(
             name=f"vllm {weights.name if weights else server.model}",

@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("httpx", reason="the served backbone needs the cpu or gpu extra")
 
 from played_api import (
+    Handler,
     PlayedServer,
     Turn,
     answers,
@@ -201,6 +202,26 @@ def test_after_a_request_ran_out_of_time_the_server_is_looked_after(served: Serv
     assert seen == []
     assert [client.chat(ASK).text, client.chat(ASK).text] == ["ok", "ok"]
     assert seen == [1]
+
+
+def test_a_server_that_is_gone_with_its_connections_open_is_not_waited_for(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """vLLM, told to stop while it computes, waits for clients that wait for its dead engine."""
+    monkeypatch.setattr("photocraft_local.serving.vllm.client._LOOK_SECONDS", 0.05)
+    gone, recovered = threading.Event(), []
+
+    def goes(handler: Handler, body: dict[str, Any]) -> None:
+        gone.set()
+        hangs(handler, body)
+
+    def recover() -> None:
+        recovered.append(gone.is_set())
+        gone.clear()
+
+    _, client = served(goes, on_lost=recover, lives=lambda: not gone.is_set())
+    assert client.chat(ASK).text == "ok"
+    assert recovered == [True]
 
 
 def test_no_server_is_one_error_and_whoever_manages_it_may_start_it(tmp_path: Path) -> None:

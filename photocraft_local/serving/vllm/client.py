@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5.0
 _PAUSE_SECONDS = 0.2  # before the second try; doubled before each further one
+_LOOK_SECONDS = 1.0  # between two looks at the server while a reply is waited for
 
 
 class ChatClient:
@@ -36,6 +37,8 @@ class ChatClient:
     after one ran out of time: whoever manages the server starts it again there, and may give a new
     token. Each waiting episode calls it, in threads at once. ``thinks``: the server was started
     with a parser of reasoning; half of a reply that a schema holds is kept free for that part.
+    ``lives``: whether the server is there, asked while a reply is waited for; one that goes down
+    after its engine keeps connections open for as long as its clients wait.
     """
 
     def __init__(
@@ -47,10 +50,11 @@ class ChatClient:
         tries: int = 3,
         on_lost: Callable[[], Endpoint | None] | None = None,
         thinks: bool = False,
+        lives: Callable[[], bool] | None = None,
     ) -> None:
         self.endpoint, self._model = endpoint, model
         self._seconds, self._tries, self._on_lost = seconds, max(1, tries), on_lost
-        self._thinks = thinks
+        self._thinks, self._lives = thinks, lives or (lambda: True)
         self._is_doubted = False  # the server let a request run out of time
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -161,7 +165,9 @@ class ChatClient:
         headers = self.endpoint.headers() | ({"Content-Type": "application/json"} if body else {})
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await http.request(method, path, content=body, headers=headers)
+                reply = await self._watched(
+                    http.request(method, path, content=body, headers=headers)
+                )
         except (TimeoutError, httpx.TimeoutException) as exc:
             self._is_doubted = True
             raise late(exc, str(self.endpoint), self._seconds) from exc
@@ -175,6 +181,18 @@ class ChatClient:
                 hint="check that the address is the server's",
             ) from exc
         return reply_json(reply.status_code, reply.content, str(self.endpoint))
+
+    async def _watched(self, exchange: Coroutine[Any, Any, httpx.Response]) -> httpx.Response:
+        import httpx
+
+        asked = asyncio.ensure_future(exchange)
+        try:
+            while not (await asyncio.wait({asked}, timeout=_LOOK_SECONDS))[0]:
+                if not self._lives():
+                    raise httpx.ReadError("the server went down while it was asked")
+            return await asked
+        finally:
+            asked.cancel()
 
     def _client(self) -> httpx.AsyncClient:
         """The one HTTP client, made and used in the loop's thread only."""
