@@ -25,6 +25,7 @@ class Header:
     xmp: bytes = b""
     photoshop: bytes = b""  # APP13, which holds IPTC records
     channels: int = 0
+    frame_at: int = 0  # where a sequential JPEG's frame header states precision, then rows
     icc_at: list[tuple[int, int]] = field(default_factory=list)  # (offset, length) of pieces
     flags: list[str] = field(default_factory=list)
 

@@ -64,7 +64,7 @@ def decode_upright(
     """
     with FileSource(path) as source:
         header = read_header(source)
-        _check_size(source, header, max_pixels)
+        check_size(source, header, max_pixels)
         if header.format == "JPEG":
             pixels, flags = decode_jpeg(source, header, short_side, exact=exact)
         else:
@@ -81,7 +81,8 @@ def decode_upright(
     return Decoded(upright, width, height, tuple(every))
 
 
-def _check_size(source: FileSource, header: Header, max_pixels: int) -> None:
+def check_size(source: FileSource, header: Header, max_pixels: int) -> None:
+    """Raise PictureTooLarge for more pixels than wanted, or than the file can hold."""
     count = header.width * header.height
     name = path_text(source.path)
     if count > max_pixels:

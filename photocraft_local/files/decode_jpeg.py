@@ -23,7 +23,7 @@ from photocraft_local.files.source import FileSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MAX_BYTES: Final = 512 << 20
+MAX_BYTES: Final = 512 << 20
 _KEPT_BYTES: Final = 48 << 20  # larger buffers are given back after use
 _MAX_PROFILE: Final = 4 << 20
 _NEARLY_TWICE: Final = 1.9  # half of 4032 px still serves 1024: 50 dB to the full decode
@@ -55,10 +55,9 @@ def decode_jpeg(
     Without ``exact`` they keep a scale at which the decoder is quick, and lie in this thread's
     buffer: the next call here writes over them.
     """
-    if header.channels == 4 or source.size > _MAX_BYTES:
+    if header.channels == 4 or source.size > MAX_BYTES:
         return decode_pillow(source, header, short_side)
-    data = _buffers.get("file", source.size)
-    data = data[: source.read_into(data)]
+    data = read_all(source)
     size = target_size(header.width, header.height, short_side)
     full = size == (header.width, header.height)
     choose = _eighths if exact else _quick_eighths
@@ -67,11 +66,17 @@ def decode_jpeg(
         return decode_pillow(source, header, short_side)
     if exact and not full:
         pixels = shrink(pixels, size)
-    profile = _profile(data, header)
+    profile = jpeg_profile(data, header)
     if not profile:
         return pixels, flags
     image, flag = to_srgb(Image.fromarray(pixels), profile)
     return pixels_of(image), flags + ([flag] if flag else [])
+
+
+def read_all(source: FileSource) -> memoryview:
+    """The file's bytes, in this thread's buffer: to be used at once, may be changed."""
+    data = _buffers.get("file", source.size)
+    return data[: source.read_into(data)]
 
 
 def _eighths(header: Header, size: tuple[int, int]) -> int:
@@ -128,7 +133,7 @@ def _decode(
     return None, []
 
 
-def _profile(data: memoryview, header: Header) -> bytes:
+def jpeg_profile(data: memoryview, header: Header) -> bytes:
     """The colour profile of its APP2 pieces."""
     total = sum(length for _, length in header.icc_at)
     if not 0 < total <= _MAX_PROFILE:

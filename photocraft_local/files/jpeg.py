@@ -65,6 +65,7 @@ def _segment(source: FileSource, header: Header, marker: int, start: int, length
             header.height = (frame[1] << 8) | frame[2]
             header.width = (frame[3] << 8) | frame[4]
             header.channels = frame[5]
+            header.frame_at = start if marker in (0xC0, 0xC1) else 0
     elif marker == 0xE1:
         kind = source.read(start, len(_XMP))
         if kind.startswith(b"Exif"):

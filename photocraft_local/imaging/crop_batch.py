@@ -153,15 +153,17 @@ def _fill(
     threads: int,
 ) -> None:
     table, run = values.table(), resampling.chosen().run
-    jobs: list[Callable[[], None]] = []
+    jobs: list[tuple[int, Callable[[], None]]] = []
     for crop, target in zip(crops, targets, strict=True):
         box, pixels = crop.box, pictures[crop.picture]
         cut = pixels[box.y : box.bottom, box.x : box.right]
-        jobs.append(partial(run, cut, (crop.width, crop.height), table, layout, filter, target))
+        job = partial(run, cut, (crop.width, crop.height), table, layout, filter, target)
+        jobs.append((box.width * box.height + target.size, job))
     if threads < 2 or len(jobs) < 2:
-        for job in jobs:
+        for _, job in jobs:
             job()
         return
+    jobs.sort(key=lambda each: -each[0])  # the longest first, so that threads end together
     with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
-        for done in [pool.submit(job) for job in jobs]:
+        for done in [pool.submit(job) for _, job in jobs]:
             done.result()
