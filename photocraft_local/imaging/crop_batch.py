@@ -160,8 +160,8 @@ def _fill(
         job = partial(run, cut, (crop.width, crop.height), table, layout, filter, target)
         jobs.append((box.width * box.height + target.size, job))
     if threads < 2 or len(jobs) < 2:
-        for _, job in jobs:
-            job()
+        for _, alone in jobs:
+            alone()
         return
     jobs.sort(key=lambda each: -each[0])  # the longest first, so that threads end together
     with ThreadPoolExecutor(min(threads, len(jobs))) as pool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -264,3 +266,11 @@ def test_the_path_is_named_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> N
     assert without.run is resampling.plain
     assert "the C extension cannot be used" in without.reason
     assert "compiler" in without.hint
+
+
+def test_the_extension_is_there_where_it_can_be_built() -> None:
+    """Nobody would see otherwise that a change has made everything several times slower."""
+    headers = Path(sysconfig.get_paths()["include"]) / "Python.h"
+    if shutil.which("cc") is None or not headers.is_file():
+        pytest.skip("NO C COMPILER: the plain path is the one that runs here")
+    assert resampling.chosen().name == "native", resampling.chosen().reason
