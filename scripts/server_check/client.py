@@ -26,7 +26,7 @@ from photocraft_local.serving.vllm.record import ServerRecord
 _ASKER = Path(__file__).with_name("asker.py")
 _BEAT = 0.05
 COUNTER = re.compile(r"^vllm:(\w+)(?:\{[^}]*\})? ([\d.e+-]+)$", re.MULTILINE)
-KINDS = ("server", "engine", "group", "keeper")
+KINDS = ("keeper", "server", "engine", "group")
 
 
 class Asker:
