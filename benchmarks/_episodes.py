@@ -45,6 +45,7 @@ class Episodes:
         self._replay, self._recorded = replay, recorded
         self._counter, self.window = counter, window
         self.high = Settings().compact_at * window
+        self._measuring = self._model(PictureStore(counter.rule))  # counts, sends nothing
         self.material = self._material()
 
     def tokens(self, messages: Sequence[Message]) -> int:
@@ -127,7 +128,6 @@ class Episodes:
         )
 
     def _material(self) -> Material:
-        self._measuring = self._model(PictureStore(self._counter.rule))
         memory = self._fresh(self._recorded.question)
         stable = tuple(memory.messages())
         turns: list[tuple[Message, ...]] = []

@@ -21,10 +21,10 @@ Tokens = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Marks:
-    """Token ids: what begins a message, what a tool's result holds."""
+    """Token ids: what begins a message, and all that a message with a tool's result begins with."""
 
     message: int
-    result: int
+    result: tuple[int, ...]
 
 
 class Texts:
@@ -56,7 +56,8 @@ class Texts:
         return (part for part in np.split(ids, starts) if len(part))
 
     def _is_shown(self, message: Tokens) -> bool:
-        return bool(np.any(message == self.marks.result) or np.any(message >= _PICTURE))
+        start = tuple(message[: len(self.marks.result)].tolist())
+        return start == self.marks.result or bool(np.any(message >= _PICTURE))
 
     def _covered(self, ids: Tokens) -> NDArray[np.bool_]:
         known = [index for index, one in enumerate(_hashes(ids).tolist()) if one in self._runs]

@@ -22,7 +22,8 @@ from photocraft_local.serving.chat_model import Message
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion
 
 BLOCK = 32  # tokens; the least that the CPU back end takes
-_PICTURE, _START, _RESULT = "<|image_pad|>", "<|im_start|>", "<tool_response>"
+_PICTURE, _START = "<|image_pad|>", "<|im_start|>"
+_RESULT = f"{_START}user\n<tool_response>\n"
 _KV_BYTES = 192 << 20  # some 190,000 tokens: nothing that an episode can use again is evicted
 _MOST_PICTURES = 64  # of one prompt; more than the episode has
 
@@ -43,8 +44,10 @@ class Replay:
 
     def __init__(self, llm: Any, counters: Callable[[Any], dict[str, int]]) -> None:
         self._llm, self._counters = llm, counters
-        ids = llm.get_tokenizer().convert_tokens_to_ids([_PICTURE, _START, _RESULT])
-        self._pad, self._marks = ids[0], Marks(*ids[1:])
+        tokenizer = llm.get_tokenizer()
+        self._pad, message = tokenizer.convert_tokens_to_ids([_PICTURE, _START])
+        result = tokenizer.encode(_RESULT, add_special_tokens=False)
+        self._marks = Marks(message, tuple(result))
         self.say: Callable[[ChatRequest], str] = lambda request: ""
         self.clear()
 

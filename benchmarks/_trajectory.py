@@ -28,7 +28,7 @@ from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Json, Observation, Step, ToolCall
 from photocraft_local.serving.chat_model import Reply, ToolSchema
 from photocraft_local.serving.scripted import ScriptedModel
-from photocraft_local.settings import Settings, default_cache_path
+from photocraft_local.settings import Settings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.standard import standard_tools
@@ -66,13 +66,12 @@ class PlayedTools:
         return self._results[_key(call)]
 
 
-def record(scratch: Path) -> Recorded:
-    """Indexes the album, plays the script through the loop, and checks the trace."""
+def record(scratch: Path, cache: Path) -> Recorded:
+    """Indexes the album, plays the script through the loop, and checks the trace. ``cache`` keeps
+    converted models and the gazetteer between runs."""
     album = scratch / "album"
     build(SHARED / "data" / "captioned", album)
-    settings = Settings(
-        library=scratch / "library", cache=default_cache_path(), memory=False, max_turns=40
-    )
+    settings = Settings(library=scratch / "library", cache=cache, memory=False, max_turns=40)
     with _opened(settings, album) as parts:
         memory = Memory.open(settings)
         context = ToolContext(

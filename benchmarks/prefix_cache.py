@@ -2,14 +2,14 @@
 a long episode inside a window.
 
 A recorded episode of 30 turns (real photos, real tool results, the album's made-up life) is
-replayed on the real vLLM under five policies and three more; _policies.py says what each does.
+replayed on the real vLLM under five policies and some more; _policies.py says what each does.
 ``ours`` is the package's own loop, context and compaction. All get the same blocks, turns, high
 mark, window and block size, and each begins on a server that has answered another question about
 the same library, as all but the first do: the first pays for system text, tools and card as well
 (``cold_tokens``). Counts are the engine's own, and its two counters must agree.
 
-The window is 24,576 tokens, of those that the package derives: perf.md's 16k budget in the
-tiny tokenizer's tokens, which are shorter (2.7 characters; the tools alone take 9,700). The
+The window is 24,576 tokens, of those that the package derives: with this tiny tokenizer some 2.7
+characters each, about as much text as 16,384 of a real one; system text and tools take 10,000. The
 high mark is the setting ``compact_at``. Without ``--quick``: both families, two larger windows,
 and compact_rewrite with our summary, word for word.
 """
@@ -24,6 +24,8 @@ from typing import Any
 
 from _common import arguments, finish, machine, table
 from _engine import checkpoints, engine_counters, require_engine
+
+from photocraft_local.settings import default_cache_path
 
 WINDOW = 24576
 LARGER = (32768, 49152)
@@ -169,11 +171,12 @@ def family_of(folder: Path, recorded: Any, quick: bool, name: str) -> dict[int, 
 
 def main() -> int:
     quick = arguments(__doc__.split("\n", 1)[0]).quick
+    cache = default_cache_path()  # the engine gets a home folder of its own
     require_engine()
     from _trajectory import record
 
     with tempfile.TemporaryDirectory() as scratch, checkpoints() as folders:
-        recorded = record(Path(scratch).resolve())
+        recorded = record(Path(scratch).resolve(), cache)
         print(machine(["transformers"]))
         print(f"{len(recorded.steps)} turns, {recorded.num_pictures} different pictures")
         chosen = [FAMILY] if quick else [name for name in folders if name != FAMILY] + [FAMILY]

@@ -151,7 +151,7 @@ def test_pictures_are_told_apart_by_their_names(counting: ModuleType) -> None:
 
 
 def test_moved_text_is_not_new_and_a_result_is_new_once(counting: ModuleType) -> None:
-    texts = counting.Texts(counting.Marks(MESSAGE, RESULT))
+    texts = counting.Texts(counting.Marks(MESSAGE, (MESSAGE, RESULT)))
     system, result = ids(MESSAGE, words(100)), ids(MESSAGE, RESULT, words(300))
     texts.add(ids(system, result))
     assert texts.held(ids(result, system)) == len(system) + len(result)
@@ -164,7 +164,7 @@ def test_moved_text_is_not_new_and_a_result_is_new_once(counting: ModuleType) ->
 
 
 def test_the_tally_of_a_growing_prompt_and_of_one_that_starts_anew(counting: ModuleType) -> None:
-    tally = counting.Tally(32, counting.Texts(counting.Marks(MESSAGE, RESULT)))
+    tally = counting.Tally(32, counting.Texts(counting.Marks(MESSAGE, (MESSAGE, RESULT))))
     first = ids(MESSAGE, words(100))  # 101 tokens
     reply = ids(words(400, 40))
     second = ids(first, reply, MESSAGE, RESULT, words(600, 60))  # 203
