@@ -17,6 +17,7 @@ from photocraft_local.serving.vllm.record import ServerRecord
 from photocraft_local.settings import Settings
 from photocraft_local.tools.standard import standard_tools
 from photocraft_local.tools.validate import problems
+from server_check.choices import choices
 from server_check.client import counters
 from server_check.findings import Report
 
@@ -36,6 +37,7 @@ def probe(report: Report, place: ServerPlace, photo: Path, work: Path) -> None:
     _measured(report, record)
     _calls(report, record)
     _thinking(report, record)
+    choices(report, record, _opens_thinking(record))
 
 
 def _pictures(report: Report, record: ServerRecord, place: ServerPlace, photo: Path) -> None:

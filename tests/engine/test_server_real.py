@@ -35,6 +35,7 @@ CHECKED = {
     "no picture is read from http elsewhere",
     "20 pictures in one request",
     "constrained replies are valid calls",
+    "choices have their probabilities",
     "kill -9 of the client in mid-episode leaves no server",
     "and neither socket nor record",
     "its trace is whole, to be resumed",
