@@ -59,7 +59,7 @@ def _choose() -> Path:
             "plain",
             f"Pillow and NumPy, since the C extension cannot be used ({exc})",
             plain,
-            hint="three to five times slower; install a C compiler and Python's headers (Debian: "
+            hint="six to nine times slower; install a C compiler and Python's headers (Debian: "
             "apt-get install gcc python3-dev), then the package again",
         )
     return Path("native", f"the C extension, {_native.vectors() or 'no'} vector code", native)
