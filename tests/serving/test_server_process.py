@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -264,6 +265,32 @@ def test_a_shared_server_that_goes_down_is_waited_for_and_replaced(
         monkeypatch.setattr("photocraft_local.serving.vllm.server.health.check", check)
         other.recover()
         assert other.process != first
+
+
+@pytest.mark.parametrize("whom", ["server", "keeper"])
+def test_a_server_that_goes_while_another_looks_at_it_is_replaced(
+    server: ManagedServer, settings: Settings, monkeypatch: pytest.MonkeyPatch, whom: str
+) -> None:
+    """The second photocraft found it running; it must not fail for that."""
+    server.ensure()
+    record = ServerRecord.read(server.place.record)
+    assert record
+    asked: list[Endpoint] = []
+    honest = health.check
+
+    def check(endpoint: Endpoint, seconds: float) -> health.Served:
+        asked.append(endpoint)
+        if len(asked) == 1:
+            os.kill({"server": record.server, "keeper": record.keeper}[whom].pid, signal.SIGKILL)
+            time.sleep(60)  # as one whose engine is dead, and whose connections are open
+        return honest(endpoint, seconds)
+
+    monkeypatch.setattr("photocraft_local.serving.vllm.server.health.check", check)
+    with ManagedServer(settings) as other:
+        other.ensure()
+        assert other.owned
+        assert other.process != record.server
+        assert gone(record.server)
 
 
 def test_many_that_lost_it_at_once_start_one_server(server: ManagedServer) -> None:

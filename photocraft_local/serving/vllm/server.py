@@ -166,10 +166,35 @@ class ManagedServer:
             self._record = ServerRecord.read(place.record)
             if self._record is None:
                 self._launch(place, progress)
-            else:
-                progress("using the server that runs already")
-                self.check()
+                return self.endpoint
+        progress("using the server that runs already")
+        try:
+            self._await_end_or_token()
+        except ModelError:
+            if self.runs():
+                raise
+            return self._start(progress)  # it went while it was looked at
         return self.endpoint
+
+    def _look(self) -> None:
+        """``check``, given up as soon as the process is gone: one that goes down may keep the
+        connection open for as long as it is waited for."""
+        failed: list[Exception] = []
+
+        def ask() -> None:
+            try:
+                self.check()
+            except Exception as error:  # noqa: BLE001  # raised below, where it is waited for
+                failed.append(error)
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        while asking.is_alive():
+            asking.join(_BEAT)
+            if asking.is_alive() and not self.runs():
+                raise ModelError("the model server went down", hint="ask again")
+        if failed:
+            raise failed[0]
 
     def _check_wanted(self) -> None:
         if self._stopped.is_set():
@@ -181,7 +206,7 @@ class ManagedServer:
         deadline = time.monotonic() + (0 if self.owned else GRACE)
         while True:
             try:
-                return self.check()
+                return self._look()
             except ModelError:
                 if time.monotonic() > deadline or not self.runs():
                     raise
