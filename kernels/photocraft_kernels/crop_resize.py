@@ -10,24 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
+from photocraft_kernels.picture_pool import Picture, check_batch
+
 KINDS = (torch.float32, torch.float16, torch.bfloat16, torch.uint8)
 FILTERS = ("bilinear", "bicubic")
 PLANE_TILE = 16  # px; the side of a program's tile where there are no patches
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """Where a picture lies in the pool: bytes to its first pixel and from row to row."""
-
-    offset: int
-    stride: int
-    height: int
-    width: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +34,30 @@ class Cropped:
     starts: tuple[int, ...]
 
 
-def pooled(pictures: Sequence[torch.Tensor]) -> tuple[torch.Tensor, list[Picture]]:
-    """One uint8 block of all pictures (height, width, 3), any strides, and where they lie in it."""
-    places, offset = [], 0
-    for pixels in pictures:
-        if pixels.dtype != torch.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
-            raise ValueError(f"a picture is {pixels.dtype} of {tuple(pixels.shape)}, not (h, w, 3)")
-        height, width, _ = pixels.shape
-        places.append(Picture(offset, 3 * width, height, width))
-        offset += pixels.numel()
-    device = pictures[0].device if pictures else torch.device("cpu")
-    pool = torch.empty(offset, dtype=torch.uint8, device=device)
-    for place, pixels in zip(places, pictures, strict=True):
-        pool[place.offset : place.offset + pixels.numel()].view(pixels.shape).copy_(pixels)
-    return pool, places
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked batch whose tables lie on the device: ``run`` is one launch, as often as wanted."""
+
+    pool: torch.Tensor
+    table: torch.Tensor  # (crops, 8) int64: where each crop comes from and goes to
+    owners: torch.Tensor  # (tiles,) int32: the crop of each program
+    shape: tuple[int, ...]
+    starts: tuple[int, ...]
+    normal: tuple[float, ...]  # mean, then deviation, of each channel
+    dtype: torch.dtype
+    constants: dict[str, object]
+
+    def run(self) -> Cropped:
+        values = torch.empty(self.shape, dtype=self.dtype, device=self.pool.device)
+        if len(self.owners):
+            _tiles[(len(self.owners),)](
+                self.pool, self.table, self.owners, values, *self.normal,
+                **self.constants, num_warps=4,
+            )  # fmt: skip
+        return Cropped(values, self.starts)
 
 
-def crop_resize(
+def plan(
     pool: torch.Tensor,
     pictures: Sequence[Picture],
     boxes: Sequence[tuple[int, int, int, int, int]],
@@ -71,7 +71,7 @@ def crop_resize(
     filter: str = "bicubic",
     dtype: torch.dtype = torch.float32,
     precision: str = "tf32",
-) -> Cropped:
+) -> Plan:
     """Boxes (picture, left, top, right, bottom) brought to sizes (height, width).
 
     ``patch`` > 0 gives patch rows of the Qwen-VL families, 0 planes. uint8 gives bytes, without
@@ -79,7 +79,9 @@ def crop_resize(
     bits of a weight, by arithmetic a tenth of a step of 8 bits; ``ieee`` is fp32. ValueError for
     what does not fit. Not yet run on a GPU: interpreted, and compiled for sm_80 and sm_90.
     """
-    _check(pool, pictures, boxes, sizes, filter, dtype, patch * merge)
+    if filter not in FILTERS or dtype not in KINDS:
+        raise ValueError(f"filter {filter!r} and {dtype} must be of {FILTERS} and {KINDS}")
+    check_batch(pool, pictures, boxes, sizes, patch * merge)
     tile = patch or PLANE_TILE
     rows, tiles, starts = [], [0], [0]
     for (index, left, top, right, bottom), (height, width) in zip(boxes, sizes, strict=True):
@@ -90,47 +92,41 @@ def crop_resize(
         count = -(-height // tile) * -(-width // tile)
         tiles.append(tiles[-1] + count)
         starts.append(starts[-1] + (count if patch else 3 * height * width))
-    shape = (starts[-1], 3 * copies * patch * patch) if patch else (starts[-1],)
-    values = torch.empty(shape, dtype=dtype, device=pool.device)
-    if tiles[-1]:
-        table = torch.tensor(rows, dtype=torch.int64, device=pool.device)
-        counts = torch.tensor(tiles, device=pool.device).diff()
-        owners = torch.repeat_interleave(torch.arange(len(rows), device=pool.device), counts)
-        block = max(16, triton.next_power_of_2(tile))
-        _tiles[(tiles[-1],)](
-            pool, table, owners.to(torch.int32), values, *mean, *std,
-            TILE=tile, BLOCK=block, MERGE=merge if patch else 1, COPIES=copies,
-            PATCHES=bool(patch), CUBIC=filter == "bicubic", BYTES=dtype == torch.uint8,
-            WINDOW=32, PRECISION=precision, num_warps=4,
-        )  # fmt: skip
-    return Cropped(values, tuple(starts))
+    counts = torch.tensor(tiles, device=pool.device).diff()
+    owners = torch.arange(len(rows), device=pool.device).repeat_interleave(counts)
+    return Plan(
+        pool=pool,
+        table=torch.tensor(rows, dtype=torch.int64, device=pool.device),
+        owners=owners.to(torch.int32),
+        shape=(starts[-1], 3 * copies * patch * patch) if patch else (starts[-1],),
+        starts=tuple(starts),
+        normal=(*mean, *std),
+        dtype=dtype,
+        constants={
+            "TILE": tile,
+            "BLOCK": max(16, triton.next_power_of_2(tile)),
+            "MERGE": merge if patch else 1,
+            "COPIES": copies,
+            "PATCHES": bool(patch),
+            "CUBIC": filter == "bicubic",
+            "BYTES": dtype == torch.uint8,
+            "WINDOW": 32,
+            "PRECISION": precision,
+        },
+    )
 
 
-def _check(
+def crop_resize(
     pool: torch.Tensor,
     pictures: Sequence[Picture],
     boxes: Sequence[tuple[int, int, int, int, int]],
     sizes: Sequence[tuple[int, int]],
-    filter: str,
-    dtype: torch.dtype,
-    factor: int,
-) -> None:
-    if pool.dtype != torch.uint8 or pool.ndim != 1 or not pool.is_contiguous():
-        raise ValueError("the pool must be one contiguous block of uint8")
-    if filter not in FILTERS or dtype not in KINDS:
-        raise ValueError(f"filter {filter!r} and {dtype} must be of {FILTERS} and {KINDS}")
-    for at in pictures:
-        end = at.offset + (at.height - 1) * at.stride + 3 * at.width
-        if at.offset < 0 or at.stride < 3 * at.width or end > pool.numel():
-            raise ValueError(f"{at} does not lie in a pool of {pool.numel()} bytes")
-    for (index, left, top, right, bottom), (height, width) in zip(boxes, sizes, strict=True):
-        if not 0 <= index < len(pictures):
-            raise ValueError(f"there is no picture {index} among {len(pictures)}")
-        at = pictures[index]
-        if not (0 <= left < right <= at.width and 0 <= top < bottom <= at.height):
-            raise ValueError(f"box {(left, top, right, bottom)} does not lie in {at}")
-        if height < 1 or width < 1 or (factor and (height % factor or width % factor)):
-            raise ValueError(f"{height}x{width} pixels are no whole number of {factor}-px tokens")
+    mean: tuple[float, float, float],
+    std: tuple[float, float, float],
+    **options: Any,
+) -> Cropped:
+    """``plan`` with the same arguments, run once."""
+    return plan(pool, pictures, boxes, sizes, mean, std, **options).run()
 
 
 @triton.jit

@@ -18,6 +18,7 @@ from photocraft_kernels.crop_resize_reference import (  # noqa: E402
     crop_resize_reference,
     patch_rows_reference,
 )
+from photocraft_kernels.picture_pool import Picture, pooled  # noqa: E402
 
 MEAN, STD = (0.48, 0.46, 0.41), (0.27, 0.26, 0.28)
 # Two pictures of odd sizes and one of a single pixel.
@@ -52,7 +53,7 @@ def planes_of(made: kernel.Cropped, sizes: list[tuple[int, int]]) -> list[Any]:
 
 
 def crop_bytes(pictures: list[Any], boxes: list[Any], sizes: list[Any], **more: Any) -> list[Any]:
-    pool, places = kernel.pooled(pictures)
+    pool, places = pooled(pictures)
     made = kernel.crop_resize(pool, places, boxes, sizes, MEAN, STD, dtype=torch.uint8, **more)
     return planes_of(made, sizes)
 
@@ -64,7 +65,7 @@ def test_it_is_the_interpreter_that_runs() -> None:
 @pytest.mark.parametrize("filter", kernel.FILTERS)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_planes_of_odd_sizes(pictures: list[Any], filter: str, dtype: str) -> None:
-    pool, places = kernel.pooled(pictures)
+    pool, places = pooled(pictures)
     kind = getattr(torch, dtype)
     made = kernel.crop_resize(pool, places, BOXES, ODD_SIZES, MEAN, STD, filter=filter, dtype=kind)
     assert made.values.dtype == kind
@@ -77,7 +78,7 @@ def test_planes_of_odd_sizes(pictures: list[Any], filter: str, dtype: str) -> No
 def test_patch_rows(pictures: list[Any], patch: int, merge: int, copies: int) -> None:
     factor = patch * merge
     sizes = [(height // 32 * factor, width // 32 * factor) for height, width in PATCH_SIZES]
-    pool, places = kernel.pooled(pictures)
+    pool, places = pooled(pictures)
     made = kernel.crop_resize(
         pool, places, BOXES, sizes, MEAN, STD, patch=patch, merge=merge, copies=copies
     )
@@ -121,11 +122,11 @@ def test_a_shifted_box_gives_the_shifted_picture(pictures: list[Any]) -> None:
 
 
 def test_no_boxes_are_an_empty_batch(pictures: list[Any]) -> None:
-    pool, places = kernel.pooled(pictures)
+    pool, places = pooled(pictures)
     made = kernel.crop_resize(pool, places, [], [], MEAN, STD, patch=16)
     assert made.values.shape == (0, 3 * 2 * 256)
     assert made.starts == (0,)
-    assert kernel.pooled([])[0].numel() == 0
+    assert pooled([])[0].numel() == 0
 
 
 def test_pictures_may_have_any_strides(pictures: list[Any]) -> None:
@@ -141,7 +142,7 @@ def test_pictures_may_have_any_strides(pictures: list[Any]) -> None:
 def test_rows_may_be_padded_in_the_pool(pictures: list[Any]) -> None:
     padded = torch.full((37, 70, 3), 99, dtype=torch.uint8)
     padded[:, :61] = pictures[0]
-    place = kernel.Picture(offset=5, stride=210, height=37, width=61)
+    place = Picture(offset=5, stride=210, height=37, width=61)
     pool = torch.cat([torch.zeros(5, dtype=torch.uint8), padded.flatten()])
     made = kernel.crop_resize(pool, [place], [BOXES[0]], [(20, 30)], MEAN, STD, dtype=torch.uint8)
     (wanted,) = crop_bytes(pictures, [BOXES[0]], [(20, 30)])
@@ -164,19 +165,19 @@ def test_rows_may_be_padded_in_the_pool(pictures: list[Any]) -> None:
 def test_what_does_not_fit_is_named(
     pictures: list[Any], box: Any, size: Any, more: dict[str, Any], words: str
 ) -> None:
-    pool, places = kernel.pooled(pictures)
+    pool, places = pooled(pictures)
     with pytest.raises(ValueError, match=words):
         kernel.crop_resize(pool, places, [box], [size], MEAN, STD, **more)
 
 
 def test_a_pool_that_is_too_small_is_refused(pictures: list[Any]) -> None:
-    pool, places = kernel.pooled(pictures)
+    pool, places = pooled(pictures)
     with pytest.raises(ValueError, match="does not lie in a pool"):
         kernel.crop_resize(pool[:-1], places, BOXES[:1], [(4, 4)], MEAN, STD)
     with pytest.raises(ValueError, match="one contiguous block"):
         kernel.crop_resize(pool.float(), places, BOXES[:1], [(4, 4)], MEAN, STD)
     with pytest.raises(ValueError, match="not \\(h, w, 3\\)"):
-        kernel.pooled([torch.zeros(4, 4, 4, dtype=torch.uint8)])
+        pooled([torch.zeros(4, 4, 4, dtype=torch.uint8)])
 
 
 COMPILE = """

@@ -1,0 +1,182 @@
+"""Claim, for a GPU and not proven yet: 4,096 crops of mixed sizes in one launch at ≥ 50 % of the
+measured copy bandwidth, ≥ 2 × ``F.interpolate`` batched by shape, ≥ 100 × the processor by crop.
+
+Peers in the same run, all on the GPU from pixels that lie there, to bfloat16 patch rows without the
+temporal copy. The plan (checks and tables, once a batch, on the CPU) is shown apart. Ceiling: bytes
+of all boxes and all rows at the bandwidth of a device copy; an empty launch is shown beside it.
+Needs torch and triton with CUDA; ``TRITON_INTERPRET=1`` runs the same lines on a CPU, tiny sizes,
+where the times mean nothing and only the agreement is checked.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from _common import arguments, finish, table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "kernels"))
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+PATCH, MEAN, STD = 16, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
+# Shapes of boxes (height, width) and sides of the result, px.
+SHAPES = ((448, 448), (756, 1008), (1008, 756), (1512, 2016), (600, 300), (224, 224))
+PICTURE, SIDE, COUNT = (3024, 4032), 448, 4096
+if INTERPRETED:
+    SHAPES, PICTURE, SIDE, COUNT = ((40, 40), (50, 70)), (96, 128), 32, 4
+
+
+def need_gpu() -> str:
+    """The device's name; ends the program, with the reason, where there is none."""
+    if find_spec("torch") is None or find_spec("triton") is None:
+        sys.exit("not run: torch and triton are not installed (CONTRIBUTING.md)")
+    import torch
+
+    if INTERPRETED:
+        return "no GPU: Triton's interpreter, times mean nothing"
+    if not torch.cuda.is_available():
+        sys.exit("not run: there is no CUDA device here")
+    return str(torch.cuda.get_device_name())
+
+
+def seconds(run: Callable[[], object], rounds: int) -> float:
+    """Median of the rounds, after one to warm up."""
+    import torch
+
+    taken = []
+    for _ in range(rounds + 1):
+        start = time.perf_counter()
+        run()
+        if not INTERPRETED:
+            torch.cuda.synchronize()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken[1:])
+
+
+def drawn_boxes(pictures: int) -> list[tuple[int, int, int, int, int]]:
+    dice = random.Random(0)
+    boxes = []
+    for index in range(COUNT):
+        height, width = SHAPES[index % len(SHAPES)]
+        left, top = dice.randint(0, PICTURE[1] - width), dice.randint(0, PICTURE[0] - height)
+        boxes.append((dice.randrange(pictures), left, top, left + width, top + height))
+    return boxes
+
+
+def shape_of(box: tuple[int, int, int, int, int]) -> tuple[int, int]:
+    _, left, top, right, bottom = box
+    return bottom - top, right - left
+
+
+def cut(pictures: list[Any], box: tuple[int, int, int, int, int]) -> Any:
+    index, left, top, right, bottom = box
+    return pictures[index][top:bottom, left:right]
+
+
+def interpolated(pictures: list[Any], boxes: list[Any]) -> list[tuple[list[int], Any]]:
+    """Indices of one shape and their rows: one batch a shape, in pieces that fit into memory."""
+    import torch
+    from photocraft_kernels.crop_resize_reference import patch_rows_reference
+
+    made = []
+    for shape in SHAPES:
+        same = [i for i in range(len(boxes)) if shape_of(boxes[i]) == shape]
+        for start in range(0, len(same), 128):
+            part = same[start : start + 128]
+            cuts = torch.stack([cut(pictures, boxes[i]) for i in part])
+            planes = torch.nn.functional.interpolate(
+                cuts.permute(0, 3, 1, 2).float(), (SIDE, SIDE), mode="bicubic", antialias=True
+            )
+            planes = ((planes.clamp(0, 255) / 255 - 0.5) / 0.5).to(torch.bfloat16)
+            rows = torch.stack([patch_rows_reference(each, PATCH, copies=1) for each in planes])
+            made.append((part, rows))
+    return made
+
+
+def processor_seconds(pictures: list[Any], boxes: list[Any], rounds: int) -> float | None:
+    """Of one crop through the family's own processor on the device; None without transformers."""
+    if INTERPRETED or find_spec("transformers") is None or find_spec("torchvision") is None:
+        return None
+    from transformers.models.qwen2_vl.image_processing_qwen2_vl import Qwen2VLImageProcessor
+
+    area = SIDE * SIDE
+    using = Qwen2VLImageProcessor(
+        patch_size=PATCH, image_mean=MEAN, image_std=STD,
+        size={"shortest_edge": area, "longest_edge": area},
+    )  # fmt: skip
+    some = [cut(pictures, box).permute(2, 0, 1) for box in boxes[:32]]
+
+    def run() -> None:
+        for each in some:
+            using(images=[each], device="cuda", return_tensors="pt")
+
+    return seconds(run, rounds) / len(some)
+
+
+def main() -> None:
+    quick = arguments(__doc__ or "").quick
+    device = need_gpu()
+    import torch
+    from photocraft_kernels.crop_resize import plan
+    from photocraft_kernels.picture_pool import pooled
+
+    where, rounds = ("cpu", 1) if INTERPRETED else ("cuda", 5 if quick else 20)
+    pictures = [
+        torch.randint(0, 256, (*PICTURE, 3), dtype=torch.uint8, device=where) for _ in range(8)
+    ]
+    boxes, sizes = drawn_boxes(len(pictures)), [(SIDE, SIDE)] * COUNT
+    pool, places = pooled(pictures)
+
+    def planned() -> Any:
+        return plan(
+            pool, places, boxes, sizes, MEAN, STD, patch=PATCH, copies=1, dtype=torch.bfloat16
+        )
+
+    ready = planned()
+    rows = ready.run().values.view(COUNT, -1, 3 * PATCH * PATCH)
+    worst = max(
+        float((rows[part].float() - theirs.float()).abs().max())
+        for part, theirs in interpolated(pictures, boxes)
+    )
+    assert worst <= 0.03, f"the kernel and F.interpolate differ by {worst}"
+    mine, planning = seconds(ready.run, rounds), seconds(planned, rounds)
+    peer = seconds(lambda: interpolated(pictures, boxes), rounds)
+    empty = seconds(lambda: torch.empty(1, device=where).fill_(0), rounds)
+    block = torch.empty(1 << (12 if INTERPRETED else 30), dtype=torch.uint8, device=where)
+    copied = seconds(lambda: block.clone(), rounds)
+    moved = sum(3 * math.prod(shape_of(box)) for box in boxes) + rows.numel() * 2
+    bandwidth = 2 * block.numel() / copied
+    single = processor_seconds(pictures, boxes, rounds)
+    print(f"{device}, torch {torch.__version__}, {COUNT} crops → {SIDE}")
+    table(
+        [
+            ("crop_resize", f"{mine * 1e3:.3f}", f"{mine / COUNT * 1e6:.2f}"),
+            ("its plan, once a batch", f"{planning * 1e3:.3f}", f"{planning / COUNT * 1e6:.2f}"),
+            ("F.interpolate by shape", f"{peer * 1e3:.3f}", f"{peer / COUNT * 1e6:.2f}"),
+            ("ceiling: its bytes copied", f"{moved / bandwidth * 1e3:.3f}",
+             f"{moved / bandwidth / COUNT * 1e6:.2f}"),
+            ("empty launch", f"{empty * 1e3:.3f}", "-"),
+            ("processor, crop by crop", "-", f"{single * 1e6:.0f}" if single else "not installed"),
+        ],
+        ("method", "ms", "µs a crop"),
+    )  # fmt: skip
+    finish(
+        {
+            "device": device,
+            "share_of_copy_bandwidth": round(moved / mine / bandwidth, 3),
+            "vs_interpolate_by_shape": round(peer / mine, 2),
+            "vs_processor_by_crop": round(single / (mine / COUNT), 1) if single else None,
+            "largest_difference": round(worst, 4),
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()
