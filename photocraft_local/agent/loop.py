@@ -185,9 +185,10 @@ class Agent:
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library
         self.last_trace = record.path(library / "traces")
+        record.card = record.card or self.library_card
         return opened(
             record,
-            card=self.library_card,
+            card=record.card,
             hints=self.memory.hints,
             library=library,
             shown=self.shown,

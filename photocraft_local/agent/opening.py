@@ -6,7 +6,7 @@ Also how a cut one is put back together. Knows nothing of turns and limits.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -46,7 +46,9 @@ def opened(
 
     ``shown`` has the question's pictures as the backbone is to see them, by their ids.
     """
-    told = "\n".join(f"- {hint}" for hint in hints.for_question(record.question))
+    if record.hints is None:  # those of an episode that goes on stay as they were
+        record.hints = [_kept(hint) for hint in hints.for_question(record.question)]
+    told = "\n".join(f"- {hint['text']}" for hint in record.hints)
     blocks = [
         render("library_card", card=card) if card else "",
         with_pictures(question_block(record, shown), shown),
@@ -61,6 +63,13 @@ def opened(
     )
     memory = EpisodeMemory(Context(render("system"), blocks), remembered)
     return Episode(record, memory, library / "traces")
+
+
+def _kept(hint: object) -> dict[str, Json]:
+    """A hint as the trace keeps it: its text, and what is known of where it came from."""
+    if is_dataclass(hint) and not isinstance(hint, type):
+        return asdict(hint)
+    return {"text": str(hint)}
 
 
 def with_pictures(block: str, shown: Mapping[str, bytes]) -> Content:

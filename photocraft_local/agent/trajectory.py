@@ -10,6 +10,7 @@ import json
 import secrets
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from photocraft_local.records import Answer, Json, Observation, Step, ToolCall, 
 from photocraft_local.tools import evidence
 
 SCHEMA = "photocraft-trajectory"
-VERSION = 3  # 1 had neither a plan nor pictures, 2 no compactions and cuts
+VERSION = 4  # 1 had no plan and pictures, 2 no compactions and cuts, 3 no card and hints
 Status = Literal["running", "answered", "interrupted", "failed"]
 
 
@@ -36,7 +37,9 @@ def new_episode_id(now: datetime | None = None) -> str:
 class Trajectory:
     """The record of one episode. ``rejected`` lists replies that were rolled back, each with
     the step before which it came, its reason and the call, if there was one. ``compactions`` and
-    ``cuts`` say what of the steps the prompt holds, so that the same prompt can be made again."""
+    ``cuts`` say what of the steps the prompt holds, so that the same prompt can be made again, with
+    the library's ``card`` and the ``hints``: ``text``, and what is known of where each came from;
+    None as long as they were not asked for."""
 
     question: str
     today: date
@@ -48,6 +51,8 @@ class Trajectory:
     package_version: str = ""
     generation: int = 0  # of the library when the episode began
     config: dict[str, Json] = field(default_factory=dict)
+    card: str = ""
+    hints: list[dict[str, Json]] | None = None
     steps: list[Step] = field(default_factory=list)
     rejected: list[dict[str, Json]] = field(default_factory=list)
     compactions: list[Compaction] = field(default_factory=list)
@@ -80,6 +85,8 @@ class Trajectory:
             "today": self.today.isoformat(),
             "plan": self.plan,
             "pictures": [picture.to_json() for picture in self.pictures],
+            "card": self.card,
+            "hints": self.hints,
             "steps": [_step_json(step) for step in self.steps],
             "rejected": self.rejected,
             "compactions": [made.to_json() for made in self.compactions],
@@ -88,6 +95,13 @@ class Trajectory:
             "error": self.error,
             "answer": None if self.answer is None else asdict(self.answer),
         }
+
+
+def json_schema() -> dict[str, Json]:
+    """The published JSON schema of a trace in the format of ``VERSION``."""
+    source = files(__package__).joinpath("trajectory.schema.json")
+    schema: dict[str, Json] = json.loads(source.read_text("utf-8"))
+    return schema
 
 
 def load(path: Path) -> Trajectory:
@@ -125,6 +139,8 @@ def _trajectory(data: dict[str, Any]) -> Trajectory:
         package_version=data["package_version"],
         generation=data["library_generation"],
         config=data["config"],
+        card=data.get("card", ""),
+        hints=data.get("hints"),
         steps=[_step(step) for step in data["steps"]],
         rejected=data["rejected"],
         compactions=[Compaction.from_json(made) for made in data.get("compactions", ())],

@@ -334,3 +334,28 @@ def test_any_mix_of_replies_ends_within_its_limits(play: Callable[..., Any], lin
     assert len(trace.rejected) <= MAX_REFUSED * 7 + MAX_REFUSED_AT_END
     assert [step.index for step in trace.steps] == list(range(1, len(trace.steps) + 1))
     assert trace.status == "answered" or "ran out" in trace.error
+
+
+def test_card_and_hints_are_in_the_trace_and_stay_when_it_goes_on(
+    play: Callable[..., Any], memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Told:
+        def for_question(self, question: str) -> tuple[str, ...]:
+            return ("begin with the time",)
+
+    class Silent:
+        def for_question(self, question: str) -> tuple[str, ...]:
+            return ()
+
+    monkeypatch.setattr(memory, "hints", Told())
+    agent, first = play(FIND, KeyboardInterrupt())
+    agent.library_card = "two photos"
+    with pytest.raises(KeyboardInterrupt):
+        agent.ask("where is the dog?")
+    trace = saved(agent)
+    assert trace.card == "two photos"
+    assert trace.hints == [{"text": "begin with the time"}]
+    monkeypatch.setattr(memory, "hints", Silent())
+    again, second = play(SUBMIT)
+    again.resume(agent.last_trace)
+    assert second.seen[0] == first.seen[1]

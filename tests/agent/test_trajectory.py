@@ -7,10 +7,11 @@ import stat
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from photocraft_local.agent import trajectory
-from photocraft_local.agent.trajectory import Trajectory, load, new_episode_id
+from photocraft_local.agent.trajectory import Trajectory, json_schema, load, new_episode_id
 from photocraft_local.errors import AgentError, LibraryError
 from photocraft_local.memory.compaction import Compaction, Prose
 from photocraft_local.memory.shortening import Cut
@@ -25,6 +26,8 @@ def full() -> Trajectory:
         today=date(2024, 5, 6),
         backbone="planner",
         config={"max_turns": 3},
+        card="2 photos",
+        hints=[{"text": "look first", "source": "e1"}],
         steps=[Step(1, ToolCall("find", {"text": "x"}, "c1"), seen, "why", Usage(3, 2, 1))],
         rejected=[{"before_step": 1, "reason": "no call", "call": None}],
         compactions=[Compaction(after_step=1, covered=1, why="full", prose=Prose("d", "", "", ""))],
@@ -46,6 +49,7 @@ def test_a_trace_comes_back_as_it_was_but_for_pixels(tmp_path: Path) -> None:
     assert back.rejected == record.rejected
     assert back.compactions == record.compactions
     assert back.cuts == record.cuts
+    assert (back.card, back.hints) == (record.card, record.hints)
 
 
 def test_the_file_states_schema_version_and_how_it_was_made(tmp_path: Path) -> None:
@@ -54,6 +58,31 @@ def test_the_file_states_schema_version_and_how_it_was_made(tmp_path: Path) -> N
     assert data["version"] == trajectory.VERSION
     assert data["config"] == {"max_turns": 3}
     assert {"package_version", "backbone", "library_generation", "question"} <= set(data)
+
+
+def test_the_published_schema_holds_for_it_and_for_nothing_less() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    valid = jsonschema.Draft202012Validator(json_schema())
+    data = json.loads(json.dumps(full().to_json()))
+    valid.validate(data)
+    assert json_schema()["properties"]["version"]["const"] == trajectory.VERSION
+    for key in data:
+        assert not valid.is_valid({name: value for name, value in data.items() if name != key})
+    assert not valid.is_valid({**data, "more": 1})
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_older_traces_are_read_and_written_in_the_form_of_now(tmp_path: Path, version: int) -> None:
+    data = full().to_json() | {"version": version}
+    later = [["card", "hints"], ["compactions", "cuts"], ["plan", "pictures"]]
+    for keys in later[: 4 - version]:
+        for key in keys:
+            del data[key]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(data), "utf-8")
+    record = load(path)
+    assert record.hints is None
+    jsonschema.validate(json.loads(json.dumps(record.to_json())), json_schema())
 
 
 def test_traces_are_private_and_leave_no_scraps(tmp_path: Path) -> None:
