@@ -52,6 +52,8 @@ class ComparePhotos:
                 f"the model takes {judge.most_anchors} anchors beside a photo, not {len(anchors)}",
                 hint="give those that show it best",
             )
+        if gone and not anchors:
+            return _unseen(self.name, "no anchor can be shown", gone)
         threshold = context.settings.verify_threshold
         verdicts = judge.judge(
             safe_text(arguments["question"], 500),
@@ -62,13 +64,19 @@ class ComparePhotos:
         )
         failed = {**missing, **gone, **verdicts.failed}
         if failed and not verdicts.probabilities:
-            reasons = "; ".join(f"{uid}: {why}" for uid, why in list(failed.items())[:5])
-            return Observation(self.name, error=safe_text(f"none could be judged: {reasons}", 500))
+            return _unseen(self.name, "none could be judged", failed)
+        if anchors and all(one.uid in verdicts.failed for one in anchors):
+            return _unseen(self.name, "no anchor can be shown", failed)
         passing = [uid for uid, value in verdicts.probabilities.items() if value >= threshold]
         data = _told(verdicts, threshold, failed)
         kept = keep(context, self.name, arguments, _whole_photos(shown, passing), data)
         brief = f"{len(passing)} of {counted(len(verdicts.probabilities), 'photo')} pass{kept}"
         return Observation(self.name, data=data, brief=brief, usage=verdicts.usage)
+
+
+def _unseen(tool: str, what: str, failed: dict[str, str]) -> Observation:
+    reasons = "; ".join(f"{uid}: {why}" for uid, why in list(failed.items())[:5])
+    return Observation(tool, error=safe_text(f"{what}: {reasons}", 500))
 
 
 def _judge(context: ToolContext) -> Judging:

@@ -29,6 +29,8 @@ _SHORT_SIDE = 640  # px that are decoded of each; the judge reduces them to its 
 _LONGEST = 300  # characters
 _MOST_TEXTS = 8  # conditions of one photo
 
+_LIKE = Condition("the same thing, person or scene as in the references")
+
 Claims = Sequence[tuple[Mapping[str, Any], Mapping[str, Photo]]]  # each with whom it is about
 _Group = tuple[tuple[Condition, ...], tuple[str, ...]]  # conditions, UIDs of the references
 
@@ -141,14 +143,16 @@ def _pixels(context: ToolContext, one: Source) -> Pixels:
 def _group(claims: Claims, uid: str) -> _Group:
     """All that must be seen in one photo, and what it is compared with."""
     conditions: list[Condition] = []
-    references: list[str] = []
+    like: list[str] = []  # first, since not all may be shown
+    anchors: list[str] = []
     for claim, concerned in claims:
         stated = conditions_of(claim)
         if stated and uid in concerned:
             conditions += stated
-            references += [*claim.get("like", ()), *claim.get("anchors", ())]
+            like += claim.get("like", ())
+            anchors += claim.get("anchors", ())
     unique = tuple(dict.fromkeys(conditions))[:_MOST_TEXTS]
-    return unique, tuple(dict.fromkeys(references))
+    return unique, tuple(dict.fromkeys([*like, *anchors]))
 
 
 def conditions_of(claim: Mapping[str, Any]) -> list[Condition]:
@@ -158,7 +162,7 @@ def conditions_of(claim: Mapping[str, Any]) -> list[Condition]:
     if "any_text" in claim:
         found.append(Condition("one of these: " + "; ".join(map(_shown, claim["any_text"]))))
     if "like" in claim:
-        found.append(Condition("the same thing, person or scene as in the references"))
+        found.append(_LIKE)
     found += [Condition(_shown(text), negated=True) for text in claim.get("not_text", ())]
     if not any(key in claim for key in LOOKS) and "seen" in claim:
         found.append(Condition(_shown(claim["constraint"])))
@@ -173,19 +177,25 @@ def _looks(
     shown, missing = sources(context, [photo.uid for photo in photos[: max(0, most)]])
     verdicts, problem = Verdicts(), ""
     assert context.judge is not None
+    anchors, _ = sources(context, references)
+    anchors = anchors[: context.judge.most_anchors]
     try:
-        anchors, _ = sources(context, references)
-        verdicts = context.judge.judge(
-            "",
-            conditions,
-            subjects(context, anchors),
-            subjects(context, shown),
-            threshold=threshold,
-        )
+        if _LIKE not in conditions or anchors:
+            verdicts = context.judge.judge(
+                "",
+                conditions,
+                subjects(context, anchors),
+                subjects(context, shown),
+                threshold=threshold,
+            )
     except ServerLost:
         raise
     except ModelError as exc:
         problem = exc.message
+    if _LIKE in conditions and all(one.uid in verdicts.failed for one in anchors):
+        # What was said of a likeness to nothing is no verdict.
+        problem = problem or "no picture that it has to be like can be shown"
+        verdicts = Verdicts(usage=verdicts.usage)
     failed = {**missing, **verdicts.failed}
     words = safe_text("; ".join(one.words() for one in conditions), _LONGEST)
     beyond = f"only {MOST_JUDGED} photos of an answer are looked at"
@@ -196,7 +206,7 @@ def _looks(
             threshold,
             problem or failed.get(photo.uid, beyond),
             _stray(verdicts.whole, photo.uid),
-            tuple(references[: context.judge.most_anchors]),
+            tuple(one.uid for one in anchors),
         )
         for photo in photos
     }

@@ -249,12 +249,14 @@ def test_calibration_and_odds() -> None:
     assert log_odds(logprobs(-1.0, -3.0)) == pytest.approx(2.0)
     both = dict(zip(CHOICES, (math.log(0.2), math.log(0.2), math.log(0.1), -9999.0), strict=True))
     assert log_odds(both) == pytest.approx(math.log(4))
-    assert log_odds(logprobs(-math.inf, -math.inf)) == 0
     assert log_odds(logprobs(-1.0, -math.inf)) == 50
     assert log_odds({"yes": -1.0, "No": -3.0}) == pytest.approx(2.0)  # as far as a server tells
     for one_side in ({"yes": -1.0, "Yes": -2.0}, {"no": -1.0}, {}):
         with pytest.raises(ModelError, match="both yes and no"):
             log_odds(one_side)
+    for nothing in ((-math.inf, -math.inf), (-9999.0, -9999.0), (math.nan, -1.0), (-1.0, math.nan), (math.inf, -1.0)):
+        with pytest.raises(ModelError, match="no odds"):
+            log_odds(logprobs(*nothing))
     assert probability(0) == 0.5
     assert probability(math.log(3)) == 0.75
     assert (probability(60), probability(-60)) == (1.0, 0.0)
@@ -269,7 +271,9 @@ def test_calibration_and_odds() -> None:
 def test_the_reply_on_a_set_is_read_strictly() -> None:
     assert read_set('{"out": [3, 1, 3], "why": "no dog"}', 3) == ([1, 3], "no dog")
     assert read_set('so: {"out": [], "why": ""}', 3) == ([], "")
-    for text in ("", "[]", '{"out": [0], "why": ""}', '{"out": [4], "why": ""}', '{"out": [1]}'):
+    outs = ("0", "4", "1e999", "NaN", "true", "1.7", '"1"', "null", "[1]", "9" * 5000)
+    others = ("", "[]", '{"out": [1]}', '{"out": "12", "why": ""}', '{"out": [1], "why": null}')
+    for text in (*others, *(f'{{"out": [{out}], "why": ""}}' for out in outs)):
         with pytest.raises(ModelError):
             read_set(text, 3)
     assert set_schema(3)["properties"]["out"]["items"]["maximum"] == 3

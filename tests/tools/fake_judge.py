@@ -45,7 +45,7 @@ class FakeJudge:
             Asked(
                 question,
                 [one.words() for one in conditions],
-                {one.uid: one.load() for one in anchors},
+                {one.uid: one.load() for one in anchors if one.uid not in self.failed},
                 {one.uid: one.load() for one in photos if one.uid not in self.failed},
                 threshold,
             )
@@ -54,5 +54,6 @@ class FakeJudge:
         judged = {uid: value for uid, value in told.items() if uid not in self.failed}
         passing = [uid for uid, value in judged.items() if value >= threshold]
         whole = SetCheck(self.strays, "it is another dog" if self.strays else "", 1)
-        failed = {uid: why for uid, why in self.failed.items() if uid in told}
+        asked = {*told, *(one.uid for one in anchors)}
+        failed = {uid: why for uid, why in self.failed.items() if uid in asked}
         return Verdicts(judged, failed, 0.0, whole if passing[1:] else SetCheck())

@@ -106,6 +106,17 @@ def test_what_cannot_be_judged_is_named(call: Call, nikon: list[str], judge: Fak
     assert "it tells no probability" in call("compare_photos", question="x", photos=nikon).error
 
 
+def test_a_question_about_an_anchor_that_cannot_be_shown_is_not_asked(
+    call: Call, nikon: list[str], judge: FakeJudge
+) -> None:
+    judge.failed = {nikon[0]: "the file is cut off"}
+    seen = call("compare_photos", photos=nikon[1:], question="this one?", anchors=nikon[:1])
+    assert seen.error.startswith(f"no anchor can be shown: {nikon[0]}: the file is cut off")
+    both = call("compare_photos", photos=nikon[2:], question="this one?", anchors=nikon[:2])
+    assert both.ok
+    assert list(both.data["not_judged"]) == nikon[:1]
+
+
 def test_a_lost_server_is_no_observation(
     registry: Registry, nikon: list[str], judge: FakeJudge
 ) -> None:

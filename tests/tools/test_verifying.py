@@ -9,12 +9,13 @@ import pytest
 from fake_judge import FakeJudge
 from tool_album import Album, Call
 
-from photocraft_local.errors import ModelError, ServerLost
-from photocraft_local.records import Observation, ToolCall
+from photocraft_local.errors import ModelError, ServerLost, UnreadablePhoto
+from photocraft_local.records import Observation, Photo, ToolCall
+from photocraft_local.tools import photos as tool_photos
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.submit_answer import answer_of
-from photocraft_local.tools.verifying import MOST_REFUSALS, conditions_of
+from photocraft_local.tools.verifying import MOST_REFUSALS, conditions_of, looked_again
 
 IN_2008 = {"constraint": "in 2008", "when": "2008"}
 TOWER: dict[str, Any] = {"constraint": "a tower", "seen": "a tower of stone"}
@@ -161,6 +162,47 @@ def test_a_judge_that_fails_is_told_and_costs_no_photo(
     judge.problem = ServerLost("gone")
     with pytest.raises(ServerLost):
         submit(call, nikon, TOWER)
+
+
+@pytest.fixture
+def unmounted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """UIDs whose files are not there now."""
+    away: set[str] = set()
+    present = tool_photos.present_path
+
+    def path(photo: Photo) -> bytes:
+        if photo.uid in away:
+            raise UnreadablePhoto("its drive is not mounted")
+        return present(photo)
+
+    monkeypatch.setattr(tool_photos, "present_path", path)
+    return away
+
+
+@pytest.mark.parametrize("why", ["away", "broken", "no room"])
+def test_a_likeness_to_what_cannot_be_shown_is_not_judged(
+    nikon: list[str],
+    judge: FakeJudge,
+    context: ToolContext,
+    unmounted: set[str],
+    why: str,
+) -> None:
+    example, photo = nikon[0], nikon[1]
+    judge.sure = dict.fromkeys(nikon, 0.1)
+    if why == "away":
+        unmounted.add(example)
+    elif why == "broken":
+        judge.failed = {example: "the file is cut off"}
+    else:
+        judge.most_anchors = 0
+    concerned = {photo: context.library.photo(photo)}
+    like = {"constraint": "the same dog", "like": [example]}
+    look = looked_again(context, [(like, concerned)]).looks[photo]
+    assert (look.probability, look.is_doubtful, look.anchors[1:]) == (None, False, ())
+    assert look.problem == "no picture that it has to be like can be shown"
+    # What can be seen without a reference is judged all the same.
+    anchored = {"constraint": "a tower", "seen": "a tower", "anchors": [example]}
+    assert looked_again(context, [(anchored, concerned)]).looks[photo].probability == 0.1
 
 
 def test_it_can_be_switched_off_and_the_threshold_set(

@@ -128,10 +128,14 @@ def read_set(text: str, num: int) -> tuple[list[int], str]:
     """Numbers that do not belong, ascending, and why. Raises ModelError for no such reply."""
     try:
         reply = json.loads(text[text.index("{") :])
-        out = sorted({int(number) for number in reply["out"]})
-        why = str(reply["why"])[:MOST_WHY]
+        out, why = reply["out"], reply["why"]
+        if not (isinstance(out, list) and isinstance(why, str)):
+            raise TypeError("out must be a list, and why a text")
+        if not all(type(number) is int for number in out):
+            raise TypeError("out must hold whole numbers")
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise ModelError(f"the reply on the set is not the asked-for JSON: {exc!r}"[:300]) from exc
+    out, why = sorted(set(out)), why[:MOST_WHY]
     if out and not 1 <= out[0] <= out[-1] <= num:
         raise ModelError(f"the reply on the set names number {out[0]} to {out[-1]} of {num}")
     return out, why

@@ -24,12 +24,13 @@ from photocraft_local.serving.judging import Condition
 YES, NO = ("yes", "Yes"), ("no", "No")
 CHOICES = (*YES, *NO)
 MOST_BIAS = 2.0  # log-odds; 0.88 on the blank becomes 0.5
+_NEVER = -1000.0  # logarithm of what can not be said at all; vLLM tells -9999 for it
 _FAR = 50.0  # log-odds that are as good as certain
 
 
 def log_odds(logprobs: Mapping[str, float]) -> float:
     """Of yes against no, in those spellings that were told; finite. ModelError if either word was
-    told in none: the other's number alone says nothing."""
+    told in none: the other's number alone says nothing; or if what was told says nothing."""
     told = [[logprobs[word] for word in words if word in logprobs] for words in (YES, NO)]
     if not all(told):
         raise ModelError(
@@ -37,8 +38,8 @@ def log_odds(logprobs: Mapping[str, float]) -> float:
             hint="serve the model with vLLM, as photocraft serve-model does",
         )
     yes, no = map(_sum, told)
-    if yes == no:  # also where neither can be said at all
-        return 0.0
+    if math.isnan(yes + no) or not _NEVER < max(yes, no) < math.inf:
+        raise ModelError(f"the backbone tells no odds of yes ({yes}) against no ({no})")
     return max(-_FAR, min(_FAR, yes - no))
 
 
