@@ -15,6 +15,7 @@ from typing import Any
 
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.chat_model import ToolSchema
+from photocraft_local.serving.tool_calls import is_deep
 
 MAX_THOUGHT = 2000  # characters of a thought that stays in the prompt
 
@@ -93,7 +94,7 @@ def _in_tags(body: str, tools: Mapping[str, ToolSchema]) -> ToolCall | None:
     return next((call for value in _objects(body) if (call := _call_of(value, tools))), None)
 
 
-def _in_xml(name: str, body: str, tools: Mapping[str, ToolSchema]) -> ToolCall:
+def _in_xml(name: str, body: str, tools: Mapping[str, ToolSchema]) -> ToolCall | None:
     """Qwen3-Coder's form, whose values are bare text: the tool's schema says which are strings."""
     parts = tools[name]["parameters"]["properties"] if name in tools else {}
     arguments: dict[str, Any] = {}
@@ -102,7 +103,7 @@ def _in_xml(name: str, body: str, tools: Mapping[str, ToolSchema]) -> ToolCall:
         is_text = parts.get(key, {}).get("type") == "string"
         value = None if is_text else _value(text)
         arguments[key] = text if value is None else value
-    return ToolCall(name, arguments)
+    return _call(name, arguments)
 
 
 def _known_call(value: Any, tools: Mapping[str, ToolSchema]) -> ToolCall | None:
@@ -128,16 +129,21 @@ def _call_of(value: Any, tools: Mapping[str, ToolSchema] | None) -> ToolCall | N
         arguments = _value(arguments) if arguments.strip() else {}
     if arguments is None and key is not None and value[key] is None:
         arguments = {}
-    return ToolCall(value[name_key], arguments) if isinstance(arguments, dict) else None
+    return _call(value[name_key], arguments)
 
 
 def _keyed_by_name(value: Mapping[str, Any], tools: Mapping[str, ToolSchema]) -> ToolCall | None:
     """``{"search_photos": {…}}``."""
     if len(value) == 1:
         ((name, arguments),) = value.items()
-        if name in tools and isinstance(arguments, dict):
-            return ToolCall(name, arguments)
+        if name in tools:
+            return _call(name, arguments)
     return None
+
+
+def _call(name: str, arguments: Any) -> ToolCall | None:
+    is_usable = isinstance(arguments, dict) and not is_deep(arguments)
+    return ToolCall(name, arguments) if is_usable else None
 
 
 def _own_thought(value: Any) -> str:

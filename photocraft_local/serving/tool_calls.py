@@ -8,7 +8,7 @@ the Qwen models. native_calls.py reads what an unconstrained model wrote. Runs n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,7 @@ _ANY_CHARACTER = r"[^\x00-\x1f\x7f]"  # raw control characters are no JSON
 _PLAIN_CHARACTER = r'[^"\\\x00-\x1f\x7f]'  # the same before and after JSON's escaping
 # Without a step a grammar lets digits run on without end; no tool asks for finer numbers.
 _STEP = 0.001
+_DEEPEST = 16  # levels of a call's arguments
 
 
 class Form(StrEnum):
@@ -79,12 +80,27 @@ def parse_constrained(text: str) -> tuple[str, ToolCall]:
             f"the reply is not the asked-for JSON: {exc!r}"[:300],
             hint='write {"thought": …, "call": {"name": …, "arguments": {…}}}',
         ) from exc
+    if is_deep(arguments):
+        raise MalformedCall("the call's arguments are nested too deep")
     if not (isinstance(name, str) and isinstance(arguments, dict) and isinstance(thought, str)):
         raise MalformedCall(
             "thought and name of the call must be strings and its arguments an object",
             hint='write {"thought": …, "call": {"name": …, "arguments": {…}}}',
         )
     return thought, ToolCall(name, arguments)
+
+
+def is_deep(value: Json) -> bool:
+    """Whether lists and objects are nested deeper than any tool asks for: what Python reads it
+    could not always write again."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [part for one in level if isinstance(one, list | dict) for part in _inside(one)]
+    return bool(level)
+
+
+def _inside(value: list[Json] | dict[str, Json]) -> Iterable[Json]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def write_call(thought: str, call: ToolCall, form: Form) -> str:

@@ -254,7 +254,13 @@ def test_calibration_and_odds() -> None:
     for one_side in ({"yes": -1.0, "Yes": -2.0}, {"no": -1.0}, {}):
         with pytest.raises(ModelError, match="both yes and no"):
             log_odds(one_side)
-    for nothing in ((-math.inf, -math.inf), (-9999.0, -9999.0), (math.nan, -1.0), (-1.0, math.nan), (math.inf, -1.0)):
+    for nothing in (
+        (-math.inf, -math.inf),
+        (-9999.0, -9999.0),
+        (math.nan, -1.0),
+        (-1.0, math.nan),
+        (math.inf, -1.0),
+    ):
         with pytest.raises(ModelError, match="no odds"):
             log_odds(logprobs(*nothing))
     assert probability(0) == 0.5

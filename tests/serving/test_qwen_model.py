@@ -37,6 +37,14 @@ TOOLS = [
 ]
 REPLY = '{"thought":"I look.","call":{"name":"recall","arguments":{"text":"dogs"}}}'
 LOOK = ToolCall("recall", {"text": "dogs"})
+MARKED = ToolCall("recall", {"text": "a </think> b <think> c"})
+DEEP = "[" * 900 + "]" * 900
+
+
+def marked(thought: str) -> str:
+    """A reply in which marks of reasoning stand as words."""
+    call = {"name": MARKED.name, "arguments": MARKED.arguments}
+    return json.dumps({"thought": thought, "call": call})
 
 
 def picture(colour: str) -> bytes:
@@ -176,6 +184,15 @@ def test_a_picture_whose_file_is_gone_leaves_its_turn_readable(served: Any, tmp_
             "",
             LOOK,
         ),
+        (says(marked("No <think> in it.")), "No <think> in it.", MARKED),
+        (says("hm {</think>" + marked("I </think> look.")), "I </think> look.", MARKED),
+        (says(REPLY.replace('"dogs"', DEEP)), REPLY.replace('"dogs"', DEEP)[-2000:], None),
+        (
+            says(f'<tool_call>{{"name":"recall","arguments":{{"text":{DEEP}}}}}</tool_call>'),
+            "",
+            None,
+        ),
+        (says(f'{{"recall":{{"text":{DEEP}}}}}'), f'{{"recall":{{"text":{DEEP}}}}}'[-2000:], None),
         (says(REPLY[:60], finish="length"), "", None),
         (says(REPLY, finish="length"), "", None),
         (says("I found nothing."), "I found nothing.", None),

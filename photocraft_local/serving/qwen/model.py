@@ -141,14 +141,15 @@ class QwenModel:
     def reply(self, completion: Completion, tools: Sequence[ToolSchema]) -> Reply:
         """What was said; a reply that was cut holds no call, however far it came."""
         text, usage = completion.text, completion.usage
+        reasoning, rest = split_thinking(text, completion.reasoning)
         if completion.finish == "length":
-            reasoning, rest = split_thinking(text, completion.reasoning)
             return Reply("" if rest.startswith("{") else rest or reasoning, None, usage)
         if self._form is Form.JSON:
-            try:
-                return Reply(*parse_constrained(split_thinking(text)[1]), usage)
-            except MalformedCall:
-                pass  # a server that ignores the schema, or a model that went its own way
+            for said in (text, rest):  # as it is first: the marks may be words of the call
+                try:
+                    return Reply(*parse_constrained(said), usage)
+                except MalformedCall:
+                    pass  # a server that ignores the schema, or a model that went its own way
         thought, call = parse_native(
             text, tools, reasoning=completion.reasoning, calls=completion.calls
         )
