@@ -58,6 +58,7 @@ PAGES = (
     "docs/log.md",
     "docs/offline.md",
     "docs/questions.md",
+    "docs/trajectories.md",
 )
 MODULES_UNDER = ("", "photocraft_local", "tests")
 TOP_FOLDERS = "photocraft_local|kernels|scripts|benchmarks|tests|docs"

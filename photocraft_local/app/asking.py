@@ -176,7 +176,7 @@ def _agent(
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools
 
-    context = _context(parts, memory, today, pictures)
+    context = tool_context(parts, memory, today, pictures)
     brain = _brain(parts)
     shown = seen_by(brain, pictures, parts.settings.max_pixels) if brain else {}
     if brain:
@@ -202,7 +202,10 @@ def _brain(parts: Parts) -> Brain | None:
     return parts.backbone().brain(_nothing)
 
 
-def _context(parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]) -> ToolContext:
+def tool_context(
+    parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]
+) -> ToolContext:
+    """What the tools of one episode work on; nothing that needs a model that sees."""
     from photocraft_local.tools.context import ToolContext
 
     catalog = parts.catalog()

@@ -33,6 +33,7 @@ from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
     from photocraft_local.app.places import NamedPlaces
+    from photocraft_local.app.traces import Traces
     from photocraft_local.library.progress import Progress
     from photocraft_local.memory.store import MemoryStore
 
@@ -201,6 +202,14 @@ class PhotoSearch:
         from photocraft_local.app.places import NamedPlaces
 
         return NamedPlaces(self._parts)
+
+    @property
+    def traces(self) -> Traces:
+        """What is kept of questions: ``list()``, ``open(id)``, ``photos(record)``,
+        ``replay(id)``, which makes the calls of one again and compares."""
+        from photocraft_local.app.traces import Traces
+
+        return Traces(self._parts)
 
     @property
     def memory(self) -> MemoryStore:

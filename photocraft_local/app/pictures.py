@@ -83,13 +83,18 @@ def _address(parts: Parts, latitude: float, longitude: float) -> str:
     return found.address() if found else ""
 
 
-def check_unchanged(pictures: Sequence[Picture]) -> None:
-    """Raises AgentError if a picture is not what it was when its question was asked."""
+def is_unchanged(picture: Picture) -> bool:
+    """Whether the file is there with the bytes of when its question was asked."""
     from photocraft_local.files.fingerprint import digest_file
 
+    there = Path(os.fsdecode(picture.path)).is_file()
+    return there and digest_file(picture.path) == picture.digest
+
+
+def check_unchanged(pictures: Sequence[Picture]) -> None:
+    """Raises AgentError if a picture is not what it was when its question was asked."""
     for picture in pictures:
-        there = Path(os.fsdecode(picture.path)).is_file()
-        if not there or digest_file(picture.path) != picture.digest:
+        if not is_unchanged(picture):
             raise AgentError(
                 f"the picture {path_text(picture.path)} of the question is gone or has changed",
                 hint="ask the question again",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 OK = 0  # done; a search or question found photos
 NOTHING_FOUND = 1  # it ran as asked, and no photo matches
-FAULT_FOUND = 1  # of `doctor` and `weights verify`: it ran, and something is broken
+FAULT_FOUND = 1  # of `doctor`, `weights verify`, `replay`: it ran, and something is not as it was
 PARTLY_UNDERSTOOD = 7  # it ran, but words of the query or question were not used
 INTERNAL = 70  # a fault of this program
 INTERRUPTED = 130  # Ctrl-C

@@ -20,6 +20,8 @@ COMMANDS: dict[str, str] = {
     "search": "photos that look like words or a picture, with exact filters",
     "ask": "answer a question with an exact set of photos and the evidence",
     "resume": "go on with a question that was cut",
+    "trace": "what is kept of a question, step by step; schema and list of them",
+    "replay": "the calls of a question made again without a model, and compared",
     "list": "every photo with time, place and size",
     "status": "what the library holds, and every skipped file with its reason",
     "show": "all that is known of one photo",
