@@ -38,6 +38,10 @@ def default_library_path() -> Path:
     return _home("XDG_DATA_HOME", ".local/share") / "photocraft" / "library"
 
 
+def default_memory_path() -> Path:
+    return _home("XDG_DATA_HOME", ".local/share") / "photocraft" / "memory"
+
+
 def default_cache_path() -> Path:
     return _home("XDG_CACHE_HOME", ".cache") / "photocraft"
 
@@ -114,6 +118,14 @@ class Settings:
         "the day on which a week begins, e.g. 'monday' or 'sunday'", default="monday"
     )
     memory: bool = _option("keep episodes and skills for later questions", default=True)
+    skills: bool = _option(
+        "learn ways of searching from answers that hold, and give them as hints (needs memory)",
+        default=True,
+    )
+    skill_seeds: bool = _option("give the package's own hints, too (needs skills)", default=True)
+    memory_folder: Path = _option(
+        "folder of the person's skills, for all libraries", default_factory=default_memory_path
+    )
 
     def __post_init__(self) -> None:
         checks = {

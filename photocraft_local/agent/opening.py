@@ -61,7 +61,8 @@ def opened(
         backbone=record.backbone,
         intent=Intent(target=record.question),
     )
-    memory = EpisodeMemory(Context(render("system"), blocks), remembered)
+    given = [hint["skill_id"] for hint in record.hints if "skill_id" in hint]
+    memory = EpisodeMemory(Context(render("system"), blocks), remembered, hints=given)
     return Episode(record, memory, library / "traces")
 
 

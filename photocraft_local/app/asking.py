@@ -76,13 +76,13 @@ class _Run:
 
 def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> AskAnswer:
     """``PhotoSearch.ask``."""
-    from photocraft_local.memory.memory import Memory
+    from photocraft_local.app.memories import memory_of
 
     parts.library()  # what is not there is said before what was not understood
     given = _given(parts, question, today)
     model, shown = _opened(parts, given, listeners)
     run = _Run(parts, listeners)
-    memory = Memory.open(parts.settings)
+    memory = memory_of(parts)
     agent = _agent(parts, model, memory, today, given.pictures, run)
     answer = agent.ask(shown.question, plan=given.plan, pictures=given.pictures)
     return _answer(parts, shown, answer, run.steps, agent)
@@ -98,13 +98,13 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     from photocraft_local.agent import trajectory
     from photocraft_local.agent.opening import habits_of
     from photocraft_local.agent.planner.planner import Asked
-    from photocraft_local.memory.memory import Memory
+    from photocraft_local.app.memories import memory_of
 
     record = trajectory.load(trace)
     check_unchanged(record.pictures)
     given = Asked(record.question, record.today, record.pictures, record.plan, habits_of(record))
     model, shown = _opened(parts, given, listeners)
-    memory = Memory.open(parts.settings)
+    memory = memory_of(parts)
     run = _Run(parts, listeners)
     agent = _agent(parts, model, memory, record.today, record.pictures, run)
     answer = agent.resume(trace)

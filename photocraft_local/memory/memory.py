@@ -7,13 +7,22 @@ store are logged, never raised: a question is answered with a broken memory, too
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from photocraft_local.errors import LibraryError
 from photocraft_local.memory.compaction import FOLDS, Compaction, Prose, summary
 from photocraft_local.memory.context import Context
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.shortening import Cut
-from photocraft_local.memory.skills import NoHints, SkillHints, ToolSketchHints
+from photocraft_local.memory.skills import (
+    NoHints,
+    SkillHints,
+    SkillStore,
+    StoredHints,
+    learn,
+)
+from photocraft_local.memory.skills.likeness import Embed
+from photocraft_local.memory.skills.masking import FindPlaces, no_places
 from photocraft_local.memory.store import MemoryStore
 from photocraft_local.memory.text import prompt_json
 from photocraft_local.memory.working import WorkingState
@@ -27,13 +36,21 @@ _log = logging.getLogger(__name__)
 class EpisodeMemory:
     """One episode while it runs."""
 
-    def __init__(self, context: Context, record: EpisodeRecord) -> None:
+    def __init__(
+        self, context: Context, record: EpisodeRecord, *, hints: Sequence[str] = ()
+    ) -> None:
+        """``hints``: ids of the skills that stand in the prompt."""
         self.context = context
+        self.hints = tuple(hints)
         self.record = record
         self.working = WorkingState()
         self._steps: list[Step] = []
         self._prose: Prose | None = None  # the newest that a model wrote, of steps to …
         self._told = 0
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        return self._steps
 
     def messages(self) -> list[Message]:
         return self.context.messages()
@@ -75,29 +92,48 @@ class EpisodeMemory:
 
 
 class Memory:
-    """Memory over episodes. ``store`` is None when it is switched off."""
+    """Memory over episodes. ``store`` and ``skills`` are None where they are switched off."""
 
-    def __init__(self, store: MemoryStore | None, hints: SkillHints) -> None:
+    def __init__(
+        self,
+        store: MemoryStore | None,
+        hints: SkillHints,
+        skills: SkillStore | None = None,
+        find_places: FindPlaces = no_places,
+    ) -> None:
         self.store = store
         self.hints = hints
+        self.skills = skills
+        self._find_places = find_places
         self._wish = ""
 
     @classmethod
-    def open(cls, settings: Settings) -> Memory:
-        """The library's memory by ``settings.memory``; nothing is read or written yet."""
-        if not settings.memory:
-            return cls(None, NoHints())
-        store = MemoryStore(settings.library)
-        return cls(store, ToolSketchHints(store))
+    def open(
+        cls,
+        settings: Settings,
+        *,
+        find_places: FindPlaces = no_places,
+        embed: Embed | None = None,
+    ) -> Memory:
+        """The library's episodes and the person's skills, as the settings switch them; nothing is
+        read or written yet. ``find_places`` tells where a question names places, ``embed`` is an
+        encoder's that can tell sentences apart."""
+        store = MemoryStore(settings.library) if settings.memory else None
+        if not (settings.memory and settings.skills):
+            return cls(store, NoHints())
+        skills = SkillStore.of(settings)
+        return cls(store, StoredHints(skills, find_places, embed), skills, find_places)
 
     def finish(self, episode: EpisodeMemory, answer: Answer) -> None:
-        """Keeps a finished episode for later questions."""
-        if self.store is None:
-            return
-        try:
-            self.store.add(episode.record.with_answer(answer))
-        except LibraryError as error:
-            _log.warning("this question is not remembered: %s", error.message)
+        """Keeps a finished episode for later questions, and learns from it."""
+        record = episode.record.with_answer(answer)
+        if self.store is not None:
+            try:
+                self.store.add(record)
+            except LibraryError as error:
+                _log.warning("this question is not remembered: %s", error.message)
+        if self.skills is not None:
+            learn(self.skills, record, answer, episode.steps, episode.hints, self._find_places)
 
     def recall(self, text: str) -> list[str]:
         """Past episodes whose questions share words with ``text``, one note each."""

@@ -261,7 +261,7 @@ def test_a_full_drive_loses_nothing_that_was_stored(store: SkillStore) -> None:
     assert database is not None
     database.rows(f"PRAGMA max_page_count = {database.value('PRAGMA page_count')}")
     with pytest.raises(StorageFull, match=r"skills: no space left") as info:
-        store.replace_all(lambda old: [*old, *(learned(f"s-x{n}") for n in range(200))])
+        store.absorb(lambda old: [*old, *(learned(f"s-x{n}") for n in range(200))])
     assert "memory_folder" in info.value.hint
     assert ids(store) == ["s-1", "s-2", "seed-count"]
 

@@ -13,7 +13,6 @@ from photocraft_local.errors import UsageError
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.recall import likeness, words_of
-from photocraft_local.memory.skills import ToolSketchHints
 from photocraft_local.memory.store import MemoryStore
 from photocraft_local.settings import Settings
 
@@ -176,20 +175,6 @@ def test_two_processes_add_at_once_without_loss(tmp_path: Path) -> None:
         worker.join()
         assert worker.exitcode == 0
     assert len({record.episode_id for record in MemoryStore(tmp_path).list()}) == 50
-
-
-def test_hints_come_from_accepted_alike_episodes_and_quote_nothing(store: MemoryStore) -> None:
-    hints = ToolSketchHints(store)
-    (hint,) = hints.for_question("show me the brown dog at the lake, please")
-    assert "filter_photos, then submit_answer" in hint
-    assert not {"aaaaa", "dog", "lake", "brown"} & set(hint.replace(".", "").split())
-    assert hints.for_question("airplanes over Lisbon") == ()
-
-
-def test_a_failed_episode_gives_no_hint(tmp_path: Path) -> None:
-    store = MemoryStore(tmp_path)
-    store.add(episode(1, "red car", accepted=False))
-    assert ToolSketchHints(store).for_question("red car") == ()
 
 
 def test_switched_off_it_keeps_and_recalls_nothing(tmp_path: Path) -> None:

@@ -1,19 +1,25 @@
 """Semantic memory: ways of searching that held, as skills of the person over all libraries.
 
 ``abstraction`` makes a skill of an accepted episode, ``masking`` leaves nothing of its words,
-``store`` keeps it. Knows no loop and no model.
+``store`` keeps it, ``retrieval`` gives it as a hint. Knows no loop and no model.
 """
 
+from photocraft_local.memory.skills.hints import Hint, NoHints, SkillHints
+from photocraft_local.memory.skills.learning import learn
+from photocraft_local.memory.skills.retrieval import StoredHints
+from photocraft_local.memory.skills.seeds import seeds
 from photocraft_local.memory.skills.skill import Skill
 from photocraft_local.memory.skills.store import Imported, SkillStats, SkillStore
-from photocraft_local.memory.skills.tool_sketch import NoHints, SkillHints, ToolSketchHints
 
 __all__ = [
+    "Hint",
     "Imported",
     "NoHints",
     "Skill",
     "SkillHints",
     "SkillStats",
     "SkillStore",
-    "ToolSketchHints",
+    "StoredHints",
+    "learn",
+    "seeds",
 ]

@@ -21,7 +21,7 @@ from photocraft_local.records import Json
 Origin = Literal["learned", "written", "seed"]
 MAX_TOKENS = 150  # of a hint
 _MAX_TEXT = 400  # characters of one line
-_MAX_LINES = 12
+MAX_LINES = 12
 _ID = re.compile(r"(?:s|seed)-[a-z0-9][a-z0-9-]{0,38}")
 
 
@@ -54,8 +54,8 @@ class Skill:
         texts = (self.when, self.advice, *self.kinds, *self.sketch, *self.pitfalls)
         if any(len(text) > _MAX_TEXT for text in texts):
             raise ValueError(f"a line has more than {_MAX_TEXT} characters")
-        if max(len(self.kinds), len(self.sketch), len(self.pitfalls)) > _MAX_LINES:
-            raise ValueError(f"more than {_MAX_LINES} lines of one sort")
+        if max(len(self.kinds), len(self.sketch), len(self.pitfalls)) > MAX_LINES:
+            raise ValueError(f"more than {MAX_LINES} lines of one sort")
         if min(self.wins, self.losses) < 0:
             raise ValueError("a count below zero")
 

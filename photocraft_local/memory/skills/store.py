@@ -24,7 +24,9 @@ from photocraft_local.errors import (
 from photocraft_local.memory.files import write_atomically
 from photocraft_local.memory.skills.markdown import from_markdown, to_markdown
 from photocraft_local.memory.skills.schema import MIGRATIONS
+from photocraft_local.memory.skills.seeds import seeds
 from photocraft_local.memory.skills.skill import Origin, Skill, is_closed, new_skill_id
+from photocraft_local.settings import Settings
 from photocraft_local.storage.database import Database, Row
 from photocraft_local.storage.faults import corrupt, mapped
 
@@ -80,6 +82,15 @@ class SkillStore:
         self.path = folder / FILE
         self._seeds = {seed.skill_id: seed for seed in seeds}
         self._database: Database | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> SkillStore:
+        """The person's, with the package's seeds unless they are switched off."""
+        return cls(settings.memory_folder, seeds() if settings.skill_seeds else ())
+
+    @property
+    def seeds(self) -> Sequence[Skill]:
+        return list(self._seeds.values())
 
     def close(self) -> None:
         if self._database is not None:
@@ -237,7 +248,7 @@ class SkillStore:
             bytes=self.path.stat().st_size if self.path.exists() else 0,
         )
 
-    def replace_all(self, change: Callable[[Sequence[Skill]], Sequence[Skill]]) -> None:
+    def absorb(self, change: Callable[[Sequence[Skill]], Sequence[Skill]]) -> None:
         """Gives ``change`` the stored skills and keeps those that it returns, in one
         transaction; what became of an id that is gone is for ``change`` to carry over."""
         with self._changes() as database:
