@@ -39,7 +39,7 @@ def given(store: SkillStore, question: str) -> list[str]:
 
 
 def skill(skill_id: str, when: str, *sketch: str) -> Skill:
-    way = sketch or ("filter_photos(when) -> A", "submit_answer(set=A)")
+    way = sketch or ("filter_photos(when) as A", "submit_answer(set=A)")
     return Skill(skill_id=skill_id, when=when, sketch=way, episodes=(skill_id,), created="2026")
 
 
@@ -72,7 +72,7 @@ def test_at_most_three_each_within_its_budget_and_each_way_once(tmp_path: Path) 
     store = SkillStore(tmp_path)
     for number in range(8):
         store.add(
-            skill(f"s-{number}", "day after [thing]", f"around(unit=day) -> {'AB'[number % 2]}")
+            skill(f"s-{number}", "day after [thing]", f"around(unit=day) as {'AB'[number % 2]}")
         )
     hints = StoredHints(store).for_question("the day after the wedding")
     assert [hint.skill_id for hint in hints] == ["s-0", "s-1"]
@@ -125,7 +125,7 @@ def test_by_meaning_where_the_encoder_can_tell_sentences(store: SkillStore) -> N
     assert hints[0].skill_id == "s-1"
     assert hints[0].score == 1.0
     assert all(0.5 <= hint.score <= 1.0 for hint in hints)
-    assert by_symbols("day before [thing]", "day after [thing]") < 0.6
+    assert by_symbols("day before [thing]", "day after [thing]") < 0.5
 
 
 def test_an_encoder_that_cannot_say_leaves_it_to_the_words(store: SkillStore) -> None:
@@ -161,7 +161,7 @@ def test_an_episode_that_holds_teaches_and_is_counted_for_its_hints(store: Skill
     for name in ("s-1", "seed-count"):
         assert (store.show(name).wins, store.show(name).losses) == (1, 0)
     (new,) = [one for one in store.list() if one.origin == "learned" and one.skill_id != "s-1"]
-    assert new.when == "photos week before [thing]"
+    assert new.when == "week before [thing]"
     assert new.episodes == (record.episode_id,)
 
 
@@ -209,7 +209,7 @@ def test_a_seed_takes_in_nothing_so_that_it_can_be_switched_off() -> None:
 def test_few_ways_for_one_shape_and_the_worst_goes() -> None:
     skills: list[Skill] = []
     for number in range(MAX_WAYS + 2):
-        new = skill(f"s-{number}", "day after [thing]", f"around(set=A) -> {'BCDEFG'[number]}")
+        new = skill(f"s-{number}", "day after [thing]", f"around(set=A) as {'BCDEFG'[number]}")
         skills = absorbed(skills, replace(new, losses=5 if number == 1 else 0))
     assert len(skills) == MAX_WAYS
     assert "s-1" not in [one.skill_id for one in skills]
@@ -245,7 +245,7 @@ def test_what_one_library_taught_is_a_hint_in_another(tmp_path: Path) -> None:
     hints = other.hints.for_question("the day after the match")
     assert hints[0].origin == "learned"
     assert hints[0].episodes == (record.episode_id,)
-    assert "around(set=A, unit=day, shift=+) -> B" in hints[0].text
+    assert "around(set=A, unit=day, shift=+) as B" in hints[0].text
 
 
 def test_each_switch_switches_its_part(tmp_path: Path) -> None:

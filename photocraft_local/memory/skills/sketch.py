@@ -20,7 +20,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SETS = ("within", "set", "compare", "sets")
 _NAME = re.compile(r"(?<![\"'\w])[a-z_]+(?=\s*(?:\(|==|!=|[<>]|in\b|not\b|and\b|or\b|\)|$))")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
-_LINE = re.compile(r"(\w+)(?:\(([^()]*)\))?(?: -> ([A-Z]))?")
+_LINE = re.compile(r"(\w+)(?:\(([^()]*)\))?(?: as ([A-Z]))?")
 _MORE = "and more of the same"
 
 
@@ -37,7 +37,7 @@ def _tools() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def sketch_of(steps: Sequence[Step]) -> tuple[str, ...]:
-    """A line for each call that led to the answer, e.g. ``filter_photos(when, where=place) -> A``.
+    """A line for each call that led to the answer, e.g. ``filter_photos(when, where=place) as A``.
 
     Failed calls and those whose sets nothing used are left out, like calls in a row that were of
     the same form.
@@ -110,7 +110,7 @@ def _line(call: ToolCall, letters: dict[str, str]) -> str:
     saved = call.arguments.get("save_as")
     behind = ""
     if isinstance(saved, str) and (letter := _letter(saved, letters)):
-        behind = f" -> {letter}"
+        behind = f" as {letter}"
     return f"{call.name}({', '.join(told)}){behind}" if told else f"{call.name}{behind}"
 
 

@@ -15,7 +15,7 @@ from photocraft_local.memory.skills.masking import is_masked
 from photocraft_local.memory.skills.sketch import is_sketch_line
 from photocraft_local.memory.skills.tokens import estimated_tokens
 from photocraft_local.memory.skills.wording import KINDS, PITFALLS
-from photocraft_local.memory.text import shortened
+from photocraft_local.memory.text import prompt_json, shortened
 from photocraft_local.records import Json
 
 Origin = Literal["learned", "written", "seed"]
@@ -74,6 +74,7 @@ class Skill:
         if self.sketch:
             parts.append("Way: " + "; ".join(self.sketch) + ".")
         parts += [f"Beware: {text}." for text in self.pitfalls]
+        parts = [prompt_json(part)[1:-1] for part in parts]  # a person's text closes no message
         while len(parts) > 2 and estimated_tokens(" ".join(parts)) > MAX_TOKENS:
             parts.pop()
         text = " ".join(" ".join(parts).split())
