@@ -1,4 +1,4 @@
-"""Five ways to keep a long episode inside a window, and two more; each as the prompts it sends.
+"""Five ways to keep a long episode inside a window, and three more; each as the prompts it sends.
 
 All are given the same stable blocks, the same turns (call, result with its state line, pictures),
 the same high mark and the same summaries. Messages in, messages out: no engine, no token is
@@ -7,8 +7,9 @@ counted here.
 * ``none``: as ``compact_rewrite_aligned``, but the turn's number stands at the very front.
 * ``sliding``: before each turn the oldest turns go until the prompt is below the high mark.
 * ``blank_old_results``: all but the last 5 results give way to a stub, their pictures go.
-* ``compact_rewrite``: past the high mark a request with a system text of its own and the whole
-  history asks for a summary, which takes the place of all turns.
+* ``compact_rewrite``: past the high mark a request with a system text of its own, in front of the
+  tools and the whole history, asks for a summary, which takes the place of all turns.
+* ``compact_rewrite_without_tools``: the same, but the request leaves the tools out.
 * ``compact_rewrite_aligned``: the same, but the request is appended to the prompt that is there.
 * ``sliding_in_batches``: past the high mark turns go until the prompt is as short as after a
   compaction. Nobody writes down what went.
@@ -17,7 +18,7 @@ counted here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from photocraft_local.serving.chat_model import Message
@@ -97,6 +98,10 @@ def compact_rewrite(material: Material, full: Full) -> Iterator[Prompt]:
     return _compacting(material, full, _apart)
 
 
+def compact_rewrite_without_tools(material: Material, full: Full) -> Iterator[Prompt]:
+    return _compacting(material, full, _bare)
+
+
 def compact_rewrite_aligned(material: Material, full: Full) -> Iterator[Prompt]:
     return _compacting(material, full, _appended)
 
@@ -128,10 +133,13 @@ def _appended(turn: int, messages: list[Message]) -> Prompt:
 
 
 def _apart(turn: int, messages: list[Message]) -> Prompt:
-    """Without the tools, whose schemas a summary has no use for."""
+    """As a client asks to which the tools were given once for all."""
     own = {"role": "system", "content": SUMMARISER}
-    asked = [own, *messages[1:], {"role": "user", "content": REQUEST}]
-    return Prompt("summary", turn, asked, with_tools=False)
+    return Prompt("summary", turn, [own, *messages[1:], {"role": "user", "content": REQUEST}])
+
+
+def _bare(turn: int, messages: list[Message]) -> Prompt:
+    return replace(_apart(turn, messages), with_tools=False)
 
 
 def _with(material: Material, summary: tuple[Message, ...], first: int, turn: int) -> list[Message]:

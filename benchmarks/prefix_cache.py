@@ -46,6 +46,7 @@ def policies(episodes: Any, *, same_words: bool) -> dict[str, Any]:
         return known.compact_rewrite(replace(material, rewritten=material.summary), full)
 
     rows = {name: getattr(known, name) for name in NAMED}
+    rows["compact_rewrite_without_tools"] = known.compact_rewrite_without_tools
     rows["compact_rewrite_aligned"] = known.compact_rewrite_aligned
     rows["sliding_in_batches"] = batches
     if same_words:

@@ -71,6 +71,7 @@ NAMES = (
     "blank_old_results",
     "compact_rewrite",
     "compact_rewrite_aligned",
+    "compact_rewrite_without_tools",
 )
 
 
@@ -107,18 +108,19 @@ def test_only_the_last_five_results_are_not_blank(policies: ModuleType, material
     assert sum(isinstance(one["content"], list) for one in messages) == 5
 
 
-@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("way", ["", "_aligned", "_without_tools"])
 def test_a_compaction_asks_for_a_summary_that_takes_the_place_of_all_turns(
-    policies: ModuleType, material: Any, aligned: bool
+    policies: ModuleType, material: Any, way: str
 ) -> None:
-    name = "compact_rewrite" + "_aligned" * aligned
+    name = "compact_rewrite" + way
     prompts = played(policies, material, name)
     at = next(n for n, prompt in enumerate(prompts) if prompt.kind == "summary")
     before, asked, after = prompts[at - 1 : at + 2]
     history = [*before.messages, *turn(before.turn)]
     assert asked.turn == after.turn == before.turn + 1
     assert asked.messages[1:-1] == history[1:]
-    assert (asked.messages[0] == history[0]) == asked.with_tools == aligned
+    assert (asked.messages[0] == history[0]) == (way == "_aligned")
+    assert asked.with_tools == (way != "_without_tools")
     summary = {"role": "user", "content": f"{after.turn}: rewritten"}
     assert after.messages == [*material.stable, summary]
 
