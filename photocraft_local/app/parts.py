@@ -175,9 +175,9 @@ class Parts:
         self._atlas = self._backbone = None
 
     def _forget_memories(self, uid: str) -> None:
-        from photocraft_local.memory.store import MemoryStore
+        from photocraft_local.app.remembered import Remembered
 
-        MemoryStore(self.settings.library).forget_photo(uid)
+        Remembered(self).forget_photo(uid)
 
     def _no_vectors(self, encoder_id: str) -> NoVectors:
         folders = [folder.name for folder in self.library().space_folders()]

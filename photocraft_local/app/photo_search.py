@@ -33,9 +33,9 @@ from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
     from photocraft_local.app.places import NamedPlaces
+    from photocraft_local.app.remembered import Remembered
     from photocraft_local.app.traces import Traces
     from photocraft_local.library.progress import Progress
-    from photocraft_local.memory.store import MemoryStore
 
 
 class PhotoSearch:
@@ -212,12 +212,12 @@ class PhotoSearch:
         return Traces(self._parts)
 
     @property
-    def memory(self) -> MemoryStore:
-        """Episodes of earlier questions: ``list()``, ``show(id)``, ``forget(id)``,
-        ``forget_all()``, ``export(folder)``."""
-        from photocraft_local.memory.store import MemoryStore
+    def memory(self) -> Remembered:
+        """Episodes of earlier questions, and skills: ``list()``, ``show(id)``, ``edit(id, text)``,
+        ``forget(id)``, ``forget_all()``, ``export(folder)``, ``import_from(path)``, ``stats()``."""
+        from photocraft_local.app.remembered import Remembered
 
-        return MemoryStore(self._parts.library().path)
+        return Remembered(self._parts)
 
 
 def _listeners(

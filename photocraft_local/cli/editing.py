@@ -1,6 +1,6 @@
 """A text in the person's own editor, and the text of a file or of stdin.
 
-Knows nothing of plans: whoever calls says whether a text can be used.
+Knows neither plans nor memories: whoever calls says what it is and whether it can be used.
 """
 
 from __future__ import annotations
@@ -11,12 +11,27 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from photocraft_local.cli.console import Console
 from photocraft_local.errors import PhotocraftError, UsageError
 
 _LARGEST = 1 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is edited, in the words of the messages."""
+
+    name: str = "plan"
+    undone: str = "nothing is searched"  # if the text is not used
+    editorless: str = "or write the plan with --show-plan and run it with --plan FILE"
+    ending: str = ".plan.txt"
+    again: str = "run photocraft ask --plan {path}"  # with a text that was kept
+
+
+PLAN = Subject()
 
 
 def read_text(name: str) -> str:
@@ -45,31 +60,34 @@ def _shown(name: str) -> str:
     return "the plan on stdin" if name == "-" else f"the plan {name!r}"
 
 
-def edited(text: str, check: Callable[[str], object], console: Console) -> str:
+def edited(
+    text: str, check: Callable[[str], object], console: Console, subject: Subject = PLAN
+) -> str:
     """``text`` as the person leaves it in ``$VISUAL`` or ``$EDITOR``, with ``check`` passed.
 
     What ``check`` refuses is opened again if the person wishes; else the file is kept and named.
     Raises UsageError, also for a text that is emptied: nothing is done then.
     """
-    editor = _editor()
-    handle, name = tempfile.mkstemp(prefix="photocraft-", suffix=".plan.txt")
+    editor = _editor(subject)
+    handle, name = tempfile.mkstemp(prefix="photocraft-", suffix=subject.ending)
     path = Path(name)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
     keep = False
     try:
         while True:
-            changed = _opened(editor, path)
+            changed = _opened(editor, path, subject)
             if not changed.strip():
                 raise UsageError(
-                    "the plan was emptied; nothing is searched", hint="ask again to start anew"
+                    f"the {subject.name} was emptied; {subject.undone}",
+                    hint="run the same command again to start anew",
                 )
             try:
                 check(changed)
             except PhotocraftError as error:
                 if not _again(error, console):
                     keep = True
-                    raise _with_file(error, path) from error
+                    raise _with_file(error, path, subject) from error
             else:
                 return changed
     finally:
@@ -77,7 +95,7 @@ def edited(text: str, check: Callable[[str], object], console: Console) -> str:
             path.unlink(missing_ok=True)
 
 
-def _editor() -> list[str]:
+def _editor(subject: Subject) -> list[str]:
     for variable in ("VISUAL", "EDITOR"):
         if words := os.environ.get(variable, "").strip():
             try:
@@ -89,11 +107,11 @@ def _editor() -> list[str]:
                 ) from exc
     raise UsageError(
         "no editor is chosen: neither VISUAL nor EDITOR is set",
-        hint="export EDITOR=nano; or write the plan with --show-plan and run it with --plan FILE",
+        hint=f"export EDITOR=nano; {subject.editorless}",
     )
 
 
-def _opened(editor: list[str], path: Path) -> str:
+def _opened(editor: list[str], path: Path, subject: Subject) -> str:
     try:
         code = subprocess.run([*editor, str(path)], check=False).returncode  # noqa: S603
     except OSError as exc:
@@ -103,8 +121,8 @@ def _opened(editor: list[str], path: Path) -> str:
         ) from exc
     if code:
         raise UsageError(
-            f"the editor {editor[0]!r} ended with code {code}; nothing is searched",
-            hint="leave the editor without an error to run the plan",
+            f"the editor {editor[0]!r} ended with code {code}; {subject.undone}",
+            hint=f"leave the editor without an error to use the {subject.name}",
         )
     return read_text(str(path))
 
@@ -118,6 +136,6 @@ def _again(error: PhotocraftError, console: Console) -> bool:
     return sys.stdin.readline().strip().casefold() in ("", "y", "yes", "e")
 
 
-def _with_file(error: PhotocraftError, path: Path) -> UsageError:
-    way = f"your text is kept: mend {path} and run photocraft ask --plan {path}"
+def _with_file(error: PhotocraftError, path: Path, subject: Subject) -> UsageError:
+    way = f"your text is kept: mend {path} and {subject.again.format(path=path)}"
     return UsageError(error.message, hint=f"{error.hint}; {way}" if error.hint else way)

@@ -20,6 +20,7 @@ from typing import BinaryIO
 from photocraft_local.errors import UsageError
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.files import private, write_atomically
+from photocraft_local.memory.markdown import to_markdown
 from photocraft_local.memory.recall import likeness
 from photocraft_local.storage.atomic import part_of
 from photocraft_local.storage.faults import mapped
@@ -44,7 +45,7 @@ class MemoryStore:
 
     def add(self, record: EpisodeRecord) -> None:
         """Appends one episode. Raises StorageFull or LibraryError."""
-        row = json.dumps({"version": VERSION, **record.to_json()}, sort_keys=True)
+        row = _row(record)
         with self._locked():
             with mapped(self._file), open(self._file, "a+b", opener=private) as stream:
                 # A line that a crash cut short must not swallow this one.
@@ -89,7 +90,7 @@ class MemoryStore:
     def forget_photo(self, uid: str) -> int:
         """Removes each episode and trace that names the photo or a crop of it, whole, since
         its words and other steps tell of the photo too. Returns how many files and lines."""
-        named = re.compile(rf"(?<![A-Za-z0-9]){re.escape(uid)}(?![A-Za-z0-9])")
+        named = _naming(uid)
         dropped = self._keep(lambda line: not named.search(line.raw))
         for trace in self._trace_files():
             if named.search(trace.read_text("utf-8", "replace")):
@@ -97,12 +98,47 @@ class MemoryStore:
                 dropped += 1
         return dropped
 
+    def naming(self, uid: str) -> frozenset[str]:
+        """Ids of the episodes whose record or trace names the photo or a crop of it."""
+        named = _naming(uid)
+        ids = {
+            line.record.episode_id
+            for line in self._lines()
+            if line.record is not None and named.search(line.raw)
+        }
+        for trace in self._trace_files():
+            if named.search(trace.read_text("utf-8", "replace")):
+                ids.add(trace.name.partition(".")[0])
+        return frozenset(ids)
+
+    def replace(self, record: EpisodeRecord) -> None:
+        """Writes another version of an episode. Raises UsageError if it is not there."""
+        self.show(record.episode_id)
+        row = _row(record)
+        with self._locked():
+            lines = [
+                _Line(row, record)
+                if line.record is not None and line.record.episode_id == record.episode_id
+                else line
+                for line in self._lines()
+            ]
+            self._rewrite(lines)
+
+    def num_bytes(self) -> int:
+        """Of the file of episodes."""
+        return self._file.stat().st_size if self._file.exists() else 0
+
+    def traces(self) -> tuple[int, int]:
+        """How many there are, and their bytes."""
+        sizes = [path.stat().st_size for path in self._trace_files()]
+        return len(sizes), sum(sizes)
+
     def export(self, folder: Path) -> Sequence[Path]:
         """Writes each episode as a Markdown file into ``folder``; returns the files."""
         files = []
         for record in self.list():
             path = folder / f"{record.episode_id}.md"
-            write_atomically(path, _markdown(record))
+            write_atomically(path, to_markdown(record))
             files.append(path)
         return files
 
@@ -158,6 +194,14 @@ class MemoryStore:
                 yield
 
 
+def _naming(uid: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(uid)}(?![A-Za-z0-9])")
+
+
+def _row(record: EpisodeRecord) -> str:
+    return json.dumps({"version": VERSION, **record.to_json()}, sort_keys=True)
+
+
 def _missing_newline(stream: BinaryIO) -> bytes:
     """What the file lacks at its end; the stream stands at the end afterwards."""
     size = stream.seek(0, os.SEEK_END)
@@ -165,17 +209,3 @@ def _missing_newline(stream: BinaryIO) -> bytes:
         return b""
     stream.seek(size - 1)
     return b"" if stream.read(1) == b"\n" else b"\n"
-
-
-def _markdown(record: EpisodeRecord) -> str:
-    def block(text: str) -> str:
-        return "\n".join(f"    {line}" for line in text.splitlines()) or "    (none)"
-
-    outcome = f"{len(record.uids)} photos: {' '.join(record.uids)}" if record.uids else "no photos"
-    parts = {
-        "Question": block(record.question),
-        "Outcome": f"{outcome}\n\n{block(record.text or record.reason)}",
-        "Steps": block("\n".join(record.digest)),
-    }
-    title = f"# Episode {record.episode_id}\n\n{record.started}, {record.backbone}\n"
-    return title + "".join(f"\n## {head}\n\n{body}\n" for head, body in parts.items())

@@ -157,7 +157,7 @@ def test_export_writes_one_readable_file_an_episode(store: MemoryStore, tmp_path
     assert [path.name for path in files] == ["e1.md", "e2.md"]
     text = files[0].read_text("utf-8")
     assert "    the brown dog at the lake" in text
-    assert "2 photos: aaaaa bbbbb" in text
+    assert "    - aaaaa\n    - bbbbb" in text
 
 
 def _add_many(folder: Path, first: int) -> None:
