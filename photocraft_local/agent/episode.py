@@ -15,9 +15,11 @@ from photocraft_local.agent.trajectory import Trajectory
 from photocraft_local.errors import LibraryError
 from photocraft_local.memory.compaction import Compaction
 from photocraft_local.memory.memory import EpisodeMemory
+from photocraft_local.memory.text import shortened
 from photocraft_local.records import Step, ToolCall
-from photocraft_local.serving.chat_model import Message
+from photocraft_local.serving.chat_model import Message, Reply
 
+_MOST_SAID = 2000  # characters that are kept of a reply without a call
 _log = logging.getLogger(__name__)
 
 
@@ -52,13 +54,18 @@ class Episode:
         self.trajectory.steps.append(step)
         self.memory.observe(step)
 
-    def refuse(self, rejected: CallRejected) -> None:
+    def refuse(self, rejected: CallRejected, reply: Reply) -> None:
         """A bad reply leaves no turn behind; only the newest correction is shown."""
         self.num_refused += 1
         self.correction = rejected.messages
-        call = None if rejected.call is None else asdict(rejected.call)
         self.trajectory.rejected.append(
-            {"before_step": self.num_steps + 1, "reason": rejected.reason, "call": call}
+            {
+                "before_step": self.num_steps + 1,
+                "reason": rejected.reason,
+                "thought": shortened(reply.text, _MOST_SAID),
+                "call": None if rejected.call is None else asdict(rejected.call),
+                "usage": asdict(reply.usage),
+            }
         )
         self.save()
 

@@ -20,7 +20,7 @@ from photocraft_local.agent.interrupts import (
     FinalAnswerDue,
     final_answer_due,
 )
-from photocraft_local.agent.opening import Tools, config_of, opened, replayed
+from photocraft_local.agent.opening import Tools, config_of, opened, replayed, wish_left
 from photocraft_local.agent.pictures import Picture
 from photocraft_local.agent.prompts import render
 from photocraft_local.agent.room import Room
@@ -112,13 +112,19 @@ class Agent:
         self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
             self._end_if_answered(episode)  # cut between the answer and its last save
+            self._grant(episode, wish_left(episode.trajectory))
             while True:
                 try:
-                    self._record(episode, self._execute(episode, self._query(episode)))
-                except CallRejected as rejected:
-                    episode.refuse(rejected)
+                    reply = self._query(episode)
                 except FinalAnswerDue as due:
                     episode.force_answer(due)
+                    continue
+                try:
+                    step = self._execute(episode, reply)
+                except CallRejected as rejected:
+                    episode.refuse(rejected, reply)
+                    continue
+                self._record(episode, step)
         except Answered as done:
             record.status, record.answer = "answered", done.answer
             self.memory.finish(episode.memory, done.answer)
@@ -173,7 +179,10 @@ class Agent:
         episode.record(step)
         self.on_step(step)
         self._end_if_answered(episode)
-        if wish := self.memory.take_compaction_request():
+        self._grant(episode, self.memory.take_compaction_request())
+
+    def _grant(self, episode: Episode, wish: str) -> None:
+        if wish:
             self._room.compact(episode, f"asked for: {wish}", covered=episode.num_steps)
 
     def _end_if_answered(self, episode: Episode) -> None:

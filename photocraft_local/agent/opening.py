@@ -24,6 +24,7 @@ from photocraft_local.records import Json, Observation, Step, ToolCall
 from photocraft_local.serving.chat_model import ToolSchema
 from photocraft_local.settings import Settings
 from photocraft_local.timelang import USUAL, Habits
+from photocraft_local.tools.compress_context import CompressContext
 
 
 class Tools(Protocol):
@@ -32,6 +33,8 @@ class Tools(Protocol):
     def schemas(self) -> list[ToolSchema]: ...
 
     def call(self, call: ToolCall, *, last: bool = False) -> Observation: ...
+
+    def put_back(self, call: ToolCall, seen: Observation) -> Observation: ...
 
 
 def opened(
@@ -113,20 +116,29 @@ def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:
     """Puts recorded steps into a fresh episode, with the compactions that came after them: its
     prompt is the same again, and no model is asked.
 
-    Calls that saved a set or showed a picture are made again, since sets and pixels are not in
-    the trace. Nothing is saved before all is put back, so that a second cut loses no step.
+    What a step left behind beside its result, sets and pixels, is put back by its tool. Nothing
+    is saved before all is put back, so that a second cut loses no step.
     """
     record = episode.trajectory
     for step in steps:
-        if "save_as" in step.call.arguments or step.observation.images:
-            step = replace(step, observation=tools.call(step.call))
-        episode.take(step)
+        seen = tools.put_back(step.call, step.observation)
+        episode.take(replace(step, observation=seen))
         for made in record.compactions:
             if made.after_step == step.index:
                 episode.compact(made)
         for cut in record.cuts:
             episode.memory.cut(cut)
     return episode
+
+
+def wish_left(record: Trajectory) -> str:
+    """Why the model wanted its turns compacted in the last step, if the episode was cut before
+    that was done; else empty."""
+    last = record.steps[-1] if record.steps else None
+    if last is None or last.call.name != CompressContext.name or not last.observation.ok:
+        return ""
+    is_done = any(made.after_step == last.index for made in record.compactions)
+    return "" if is_done else str(last.call.arguments["reason"])
 
 
 def config_of(settings: Settings) -> dict[str, Json]:

@@ -36,10 +36,10 @@ def new_episode_id(now: datetime | None = None) -> str:
 @dataclass(kw_only=True)
 class Trajectory:
     """The record of one episode. ``rejected`` lists replies that were rolled back, each with
-    the step before which it came, its reason and the call, if there was one. ``compactions`` and
-    ``cuts`` say what of the steps the prompt holds, so that the same prompt can be made again, with
-    the library's ``card`` and the ``hints``: ``text``, and what is known of where each came from;
-    None as long as they were not asked for."""
+    the step before which it came, its reason, what was said, the call, if there was one, and
+    what it cost. ``compactions`` and ``cuts`` say what of the steps the prompt holds, so that the
+    same prompt can be made again, with the library's ``card`` and the ``hints``: ``text``, and what
+    is known of where each came from; None as long as they were not asked for."""
 
     question: str
     today: date
@@ -120,7 +120,7 @@ def load(path: Path) -> Trajectory:
         raise AgentError(
             f"there is no trace {path}", hint=f"list the folder {path.parent} for what there is"
         ) from exc
-    except (OSError, ValueError, KeyError, TypeError) as exc:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         raise AgentError(
             f"trace {path} cannot be read: {exc}",
             hint="the file is damaged; remove it and ask the question again",
@@ -142,13 +142,24 @@ def _trajectory(data: dict[str, Any]) -> Trajectory:
         card=data.get("card", ""),
         hints=data.get("hints"),
         steps=[_step(step) for step in data["steps"]],
-        rejected=data["rejected"],
+        rejected=[_rejected(reply) for reply in data["rejected"]],
         compactions=[Compaction.from_json(made) for made in data.get("compactions", ())],
         cuts=[Cut.from_json(cut) for cut in data.get("cuts", ())],
         status=data["status"],
         error=data["error"],
         answer=None if data["answer"] is None else _answer(data["answer"]),
     )
+
+
+def _rejected(data: dict[str, Any]) -> dict[str, Json]:
+    """Older ones told neither what was said nor what it cost."""
+    return {
+        "before_step": int(data["before_step"]),
+        "reason": str(data["reason"]),
+        "thought": str(data.get("thought", "")),
+        "call": None if data["call"] is None else asdict(ToolCall(**data["call"])),
+        "usage": asdict(Usage(**data.get("usage", {}))),
+    }
 
 
 def _step_json(step: Step) -> dict[str, Json]:

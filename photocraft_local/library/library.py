@@ -151,7 +151,7 @@ class Library:
         return events.read_events(self.database)
 
     def generation(self) -> int:
-        """A number that changes with each committed change."""
+        """A number that changes with each committed change of photos; crops are none."""
         return int(self.database.value("SELECT value FROM meta WHERE key = 'generation'"))
 
     @contextmanager
@@ -211,7 +211,8 @@ class Library:
     def add_crop(self, parent_uid: str, box: Box, png: bytes) -> str:
         """Keep a crop (upright pixels of the parent); its UID, the same for the same box."""
         parent = self.photo(parent_uid)
-        with self.changes():
+        # No new generation: a question that zooms in is not the one that changes the library.
+        with self.database.transaction():
             return self.crops.add(parent.photo_id, parent.uid, box, png)
 
     def crop(self, uid: str) -> Crop:

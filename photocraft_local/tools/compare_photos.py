@@ -6,13 +6,16 @@ nothing. Without a model that sees it says what it would need.
 
 from __future__ import annotations
 
-from photocraft_local.errors import UsageError
-from photocraft_local.records import Json, Observation
+from contextlib import suppress
+
+from photocraft_local.errors import UnknownPhoto, UsageError
+from photocraft_local.library.uids import normalise
+from photocraft_local.records import Json, Observation, Photo
 from photocraft_local.serving.judging import SetCheck, Verdicts
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, safe_text, score_value
-from photocraft_local.tools.photos import Source, sources
+from photocraft_local.tools.photos import Source, sources, whole_photo
 from photocraft_local.tools.ports import Arguments, Judging
 from photocraft_local.tools.saving import check_save_as, keep
 from photocraft_local.tools.verifying import MOST_JUDGED, subjects
@@ -72,6 +75,19 @@ class ComparePhotos:
         kept = keep(context, self.name, arguments, _whole_photos(shown, passing), data)
         brief = f"{len(passing)} of {counted(len(verdicts.probabilities), 'photo')} pass{kept}"
         return Observation(self.name, data=data, brief=brief, usage=verdicts.usage)
+
+    def put_back(self, arguments: Arguments, seen: Observation, context: ToolContext) -> bool:
+        """The set of those that passed, without asking anew: the model might say otherwise now.
+        More than are listed cannot be put back."""
+        if not seen.ok or "save_as" not in arguments:
+            return True
+        passing = {row["uid"] for row in seen.data["photos"] if row["passes"]}
+        if len(passing) < seen.data["count"]:
+            return False
+        asked = _asked(arguments, context)
+        uids = [uid for uid in asked if not passing.isdisjoint((uid, normalise(uid)))]
+        keep(context, self.name, arguments, list(_photos_of(context, uids)), {})
+        return True
 
 
 def _unseen(tool: str, what: str, failed: dict[str, str]) -> Observation:
@@ -137,3 +153,13 @@ def _whole_photos(shown: list[Source], uids: list[str]) -> list[str]:
     """What a saved set may hold: a crop counts as its photo."""
     owners = {one.uid: one.photo.uid for one in shown if one.photo is not None}
     return list(dict.fromkeys(owners[uid] for uid in uids if uid in owners))
+
+
+def _photos_of(context: ToolContext, uids: list[str]) -> dict[str, Photo]:
+    """The same without their files: by UID, without what is no photo of the library."""
+    found: dict[str, Photo] = {}
+    for uid in uids:
+        with suppress(UnknownPhoto):
+            photo = whole_photo(context, uid)
+            found[photo.uid] = photo
+    return found

@@ -71,6 +71,15 @@ class Tool(Protocol):
         ...
 
 
+@runtime_checkable
+class PutsBack(Protocol):
+    """A tool that knows a shorter way to what a call left behind than to make it again."""
+
+    def put_back(self, arguments: Arguments, seen: Observation, context: ToolContext) -> bool:
+        """``seen`` is the call's result as a trace keeps it. False: the call must be made again."""
+        ...
+
+
 class NoMemory:
     """Memory switched off: nothing is remembered, and requests for compaction are counted."""
 

@@ -16,7 +16,7 @@ from photocraft_local.errors import FilterSyntaxError, MalformedCall, Photocraft
 from photocraft_local.records import Observation, ToolCall
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import safe_text, stable
-from photocraft_local.tools.ports import Tool
+from photocraft_local.tools.ports import PutsBack, Tool
 from photocraft_local.tools.validate import check_schema, close_to, normalised, problems
 
 ToolSchema = dict[str, Any]  # {"name", "description", "parameters"}, as serving/chat_model.py
@@ -68,6 +68,19 @@ class Registry:
         except PhotocraftError as exc:
             return failure(tool.name, exc)
         return replace(seen, data=stable(seen.data))
+
+    def put_back(self, call: ToolCall, seen: Observation) -> Observation:
+        """What a call of an episode that was cut left behind beside its result: a saved set,
+        pixels, photos that were doubted. Gives ``seen``, which is a trace's, with its pixels.
+
+        A call that has to be made again and fails now gives that failure instead."""
+        tool: object = self._tools.get(call.name)
+        if isinstance(tool, PutsBack) and tool.put_back(call.arguments, seen, self.context):
+            return seen
+        if not seen.ok or not ("save_as" in call.arguments or seen.images):
+            return seen
+        now = self.call(call)
+        return replace(seen, images=now.images) if now.ok else now
 
     def _checked(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)

@@ -122,6 +122,12 @@ class SubmitAnswer:
         brief = f"answered with {counted(len(photos), 'photo')}; {conditions} verified"
         return Observation(self.name, data=data, brief=brief, usage=usage)
 
+    def put_back(self, arguments: Arguments, seen: Observation, context: ToolContext) -> bool:
+        """Which photos were doubted is known to the model, so it stays known here."""
+        if "doubtful_photos" in seen.data:
+            context.doubts.note(seen.data["doubtful_photos"])
+        return True
+
 
 def answer_of(observation: Observation) -> Answer:
     """The Answer of an accepted submission. ValueError for a refused one."""

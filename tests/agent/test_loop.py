@@ -17,7 +17,8 @@ from photocraft_local.agent import trajectory
 from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
 from photocraft_local.errors import AgentError, ModelError
 from photocraft_local.memory.memory import Memory
-from photocraft_local.records import ToolCall
+from photocraft_local.records import Step, ToolCall, Usage
+from photocraft_local.serving.chat_model import Reply
 from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
 from photocraft_local.tools.registry import Registry
@@ -103,6 +104,7 @@ def test_a_bad_reply_goes_back_and_is_rolled_back(
     assert not any(told in str(message["content"]) for message in model.seen[3])
     trace = saved(agent)
     assert [item["reason"] for item in trace.rejected] == [reason]
+    assert trace.rejected[0]["thought"] == (bad if isinstance(bad, str) else "")
     assert trace.rejected[0]["before_step"] == 2
     assert len(trace.steps) == 3
 
@@ -177,6 +179,36 @@ def test_compaction_on_request_keeps_ids_and_lets_calls_repeat(play: Callable[..
     assert [message["role"] for message in after] == ["system", "user", "user"]
     assert "aaaaa bbbbb" in after[2]["content"]
     assert saved(agent).rejected == []
+
+
+def test_what_a_refused_reply_said_and_cost_is_kept(play: Callable[..., Any]) -> None:
+    words = Reply("x" * 3000, None, Usage(90, 80, 7))
+    agent, _model = play(words, SUBMIT)
+    agent.ask("q")
+    (kept,) = saved(agent).rejected
+    assert len(kept["thought"]) == 2000
+    assert Usage(**kept["usage"]) == words.usage
+
+
+def test_a_wish_for_compaction_that_a_cut_left_open_is_granted(
+    play: Callable[..., Any], new_registry: Callable[[], Registry], memory: Memory
+) -> None:
+    wish = ToolCall("compress_context", {"reason": "full"})
+    agent, _model = play(*finds(2), wish, SUBMIT)
+
+    def cut(step: Step) -> None:  # the step is on disk, what follows from it is not
+        if step.call == wish:
+            raise KeyboardInterrupt
+
+    agent.on_step = cut
+    with pytest.raises(KeyboardInterrupt):
+        agent.ask("q")
+    rest = ScriptedModel([SUBMIT])
+    again = Agent(rest, new_registry(), memory, agent.settings)
+    assert agent.last_trace is not None
+    again.resume(agent.last_trace)
+    assert [one.why for one in saved(again).compactions] == ["asked for: full"]
+    assert not any(one["role"] == "tool" for one in rest.seen[0])
 
 
 def test_ctrl_c_leaves_a_readable_trace_that_resumes(

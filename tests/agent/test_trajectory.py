@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import stat
+from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -29,7 +33,15 @@ def full() -> Trajectory:
         card="2 photos",
         hints=[{"text": "look first", "source": "e1"}],
         steps=[Step(1, ToolCall("find", {"text": "x"}, "c1"), seen, "why", Usage(3, 2, 1))],
-        rejected=[{"before_step": 1, "reason": "no call", "call": None}],
+        rejected=[
+            {
+                "before_step": 1,
+                "reason": "no call",
+                "thought": "I see.",
+                "call": None,
+                "usage": asdict(Usage(9, 8, 1)),
+            }
+        ],
         compactions=[Compaction(after_step=1, covered=1, why="full", prose=Prose("d", "", "", ""))],
         cuts=[Cut(1, 3, 0)],
         status="answered",
@@ -78,6 +90,8 @@ def test_older_traces_are_read_and_written_in_the_form_of_now(tmp_path: Path, ve
     for keys in later[: 4 - version]:
         for key in keys:
             del data[key]
+    for key in ("thought", "usage"):
+        del data["rejected"][0][key]
     path = tmp_path / "old.json"
     path.write_text(json.dumps(data), "utf-8")
     record = load(path)
@@ -119,6 +133,29 @@ def test_a_damaged_trace_is_an_error_that_names_it(tmp_path: Path, content: str)
     path.write_text(content, "utf-8")
     with pytest.raises(AgentError, match=r"x\.json cannot be read"):
         load(path)
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each value inside."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in items:
+        yield (*way, key)
+        if isinstance(part, dict | list):
+            yield from places(part, (*way, key))
+
+
+@pytest.mark.parametrize("other", ["null", "[]", "{}", "7", '"x"', "[7]", "NaN", "[" * 50_000])
+def test_a_value_of_another_kind_anywhere_is_read_or_named(tmp_path: Path, other: str) -> None:
+    path = tmp_path / "x.json"
+    whole = json.dumps(full().to_json())
+    for way in places(json.loads(whole)):
+        data = part = json.loads(whole)
+        for key in way[:-1]:
+            part = part[key]
+        part[way[-1]] = "HERE"
+        path.write_text(json.dumps(data).replace('"HERE"', other), "utf-8")
+        with contextlib.suppress(AgentError):
+            load(path)
 
 
 def test_every_cut_of_a_trace_is_refused(tmp_path: Path) -> None:

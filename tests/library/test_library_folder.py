@@ -162,14 +162,14 @@ def test_a_uid_that_is_not_there_comes_with_near_ones(index: Indexer, album: Alb
     assert "photocraft list" in caught.value.hint
 
 
-def test_each_change_has_a_new_generation(index: Indexer, album: Album) -> None:
+def test_each_change_of_photos_has_a_new_generation(index: Indexer, album: Album) -> None:
     album.shoot("a.jpg", 1)
     seen = [index.library.generation()]
     index()
     seen.append(index.library.generation())
     (photo,) = index.library.photos()
     index.library.add_crop(photo.uid, (0, 0, 5, 5), b"png")
-    seen.append(index.library.generation())
+    assert index.library.generation() == seen[-1]  # a question that zooms in may go on
     index.library.forget(photo.uid)
     seen.append(index.library.generation())
     index()

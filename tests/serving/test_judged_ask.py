@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from photocraft_local.agent import trajectory
 from photocraft_local.cli.answers import show_answer
 from photocraft_local.cli.console import Console
 from photocraft_local.errors import ServerLost
+from photocraft_local.records import Step
 
 NUM = 45
 SHADES = [*range(20, 110, 10), *range(140, 248, 3)]  # 9 dark photos, 36 bright ones
@@ -186,3 +187,79 @@ def test_a_server_that_is_lost_while_it_judges_cuts_the_episode(
         settings = Settings(backbone_url=f"unix:{server.endpoint.socket}", **usual)  # type: ignore[arg-type]
         with PhotoSearch(settings) as search:
             assert len(search.resume()) == NUM
+
+
+@pytest.fixture
+def cut(library: Path, shared_cache: Path, tmp_path: Path) -> Callable[..., Any]:
+    """Asks, is cut after step ``after``, and resumes; gives (answer, trace, judge of the rest)."""
+
+    def run(calls: Sequence[Callable[..., Any]], after: int) -> Any:
+        usual: dict[str, Any] = {"library": library, "cache": shared_cache, "encoder": "null"}
+        steps: list[Step] = []
+
+        def stop(step: Step) -> None:
+            steps.append(step)
+            if len(steps) == after:
+                raise KeyboardInterrupt
+
+        for number, judge in enumerate((Judging(), Judging())):
+            with played(always=Driver(judge, *calls), at=tmp_path / f"s{number}") as server:
+                url = f"unix:{server.endpoint.socket}"
+                settings = Settings(**usual, backbone_url=url, memory=False)
+                with PhotoSearch(settings) as search:
+                    if not number:
+                        with pytest.raises(KeyboardInterrupt):
+                            search.ask("what is bright?", on_step=stop)
+                        continue
+                    answer = search.resume()
+                    return answer, trajectory.load(answer.trajectory), judge
+        raise AssertionError
+
+    return run
+
+
+def zooms(found: dict[str, Any]) -> dict[str, Any]:
+    box = {"x": 8, "y": 8, "width": 16, "height": 16}
+    return {"name": "zoom_in", "uid": found["photos"][0]["uid"], **box}
+
+
+def asks_of_the_crop(found: dict[str, Any]) -> dict[str, Any]:
+    asked = {"question": "bright?", "photos": [found["uid"]], "save_as": "part"}
+    return {"name": "compare_photos", **asked}
+
+
+def asks_of_all(_: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "compare_photos", "question": "bright?", "set": "all", "save_as": "bright"}
+
+
+def lists_bright_ones(_: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "filter_photos", "within": "bright"}
+
+
+@pytest.mark.parametrize("after", range(1, 7))
+def test_a_question_goes_on_from_any_step_as_if_it_had_not_been_cut(cut: Any, after: int) -> None:
+    calls = [
+        submits(),
+        asks_of_all,
+        zooms,
+        asks_of_the_crop,
+        lists_bright_ones,
+        submits("bright, for me"),
+    ]
+    answer, trace, judge = cut(calls, after)
+    assert [step.call.name for step in trace.steps] == [
+        "filter_photos",
+        "submit_answer",
+        "compare_photos",
+        "zoom_in",
+        "compare_photos",
+        "filter_photos",
+        "submit_answer",
+    ]
+    # What was doubted before the cut may be insisted on after it.
+    assert len(trace.steps) == 7
+    insisted = [one for one in answer.photos if "insisted" in one.evidence[-1].value]
+    assert len(insisted) == 9
+    assert trace.steps[5].observation.data["count"] == 36
+    if after >= 5:  # only the last submission asks, not what was asked before the cut
+        assert len(judge.asked) == 46
