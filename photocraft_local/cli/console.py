@@ -58,6 +58,7 @@ class Console:
     ) -> None:
         self.quiet = quiet
         self.debug = debug
+        self.after_ctrl_c = "run the same command again to go on where it stopped"
         self._out = stdout or sys.stdout or _nowhere()  # None: closed by whoever started us
         self._err = stderr or sys.stderr or _nowhere()
         for stream in (self._out, self._err):

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the last line of defence
         if console.debug:
             traceback.print_exception(error)
-        return _explain(error, console, asking="ask" in arguments or "resume" in arguments)
+        return _explain(error, console)
     finally:
         log.removeHandler(handler)
     return code
@@ -64,11 +64,10 @@ def _run(arguments: list[str], console: Console) -> int:
     return int(module_of(parsed.command).run(parsed, console))
 
 
-def _explain(error: BaseException, console: Console, *, asking: bool) -> int:
+def _explain(error: BaseException, console: Console) -> int:
     if isinstance(error, KeyboardInterrupt):
-        again = "photocraft resume goes on" if asking else "run the same command again to go on"
         console.error(
-            "interrupted; everything that was finished is kept", hint=f"{again} where it stopped"
+            "interrupted; everything that was finished is kept", hint=console.after_ctrl_c
         )
         return exit_codes.INTERRUPTED
     error = _named(error)

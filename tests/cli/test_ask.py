@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from asking import ITALY, THREE, Command, Photocraft, cut, names
 
+from photocraft_local.app import asking
+from photocraft_local.app.backbones import ServedBackbone
 from photocraft_local.search.catalog import Catalog
 from photocraft_local.search.searcher import Searcher
 
@@ -90,6 +92,31 @@ def test_a_question_that_was_cut_goes_on_where_it_stopped(
     code, _, err = command("resume")
     assert code == 2
     assert "no question of this library was cut" in err
+
+
+@pytest.mark.parametrize("when", ["the model starts", "the question is read"])
+def test_ctrl_c_before_a_question_began_offers_no_older_one(
+    command: Command, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    with monkeypatch.context() as patch:
+        cut(patch)
+        assert command("ask", ITALY)[0] == 130
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        options: tuple[str, ...] = ()
+        if when == "the model starts":
+            patch.setattr(ServedBackbone, "brain", stop)
+            options = ("--backbone-url", "unix:/nowhere")
+        else:
+            patch.setattr(asking, "_given", stop)
+        code, out, err = command("ask", "photos of cats", *options)
+    assert (code, out) == (130, "")
+    assert err.splitlines()[-1] == "hint: run the same command again"
+    code, out, _ = command("resume", "--json")  # the older one is still there
+    assert (code, json.loads(out)["question"]) == (0, ITALY)
 
 
 def test_a_corrected_plan_is_still_followed_after_a_cut(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +72,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_target(args.sheet)
     question = " ".join(args.question)
     plan = "" if args.plan is None else _plan_in(args.plan)
-    with PhotoSearch(Settings.load(**settings_overrides(args, *ANSWERING))) as photos:
+    settings = Settings.load(**settings_overrides(args, *ANSWERING))
+    with _offering_resume(settings.library / "traces", console), PhotoSearch(settings) as photos:
         if args.show_plan:
             shown = photos.plan(question, pictures=args.image, plan=plan)
             show_plan(shown, console, as_json=args.json)
@@ -81,6 +84,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
             question, pictures=args.image, plan=plan, **listeners(console, as_json=args.json)
         )
     return finish(answer, args, console)
+
+
+@contextmanager
+def _offering_resume(traces: Path, console: Console) -> Iterator[None]:
+    """After Ctrl-C, where the trace of this question was begun; before that, as while the model
+    starts, ``resume`` would go on with an older question."""
+    console.after_ctrl_c = "run the same command again"
+    before = set(traces.glob("*.json"))
+    try:
+        yield
+    except KeyboardInterrupt:
+        if set(traces.glob("*.json")) - before:
+            console.after_ctrl_c = "photocraft resume goes on where it stopped"
+        raise
 
 
 def _plan_in(name: str) -> str:
