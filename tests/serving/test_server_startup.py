@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -123,3 +125,20 @@ def test_a_failure_has_its_cause_and_a_way_out(
     assert "\n" not in error.message
     assert hint in error.hint
     assert str(log) in error.hint
+
+
+def test_a_log_that_could_not_be_written_blames_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "server.log"
+    log.touch()
+    full = SimpleNamespace(f_bavail=0)
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    error = failure(log, 120, "starting vLLM")
+    assert "the disk of its log is full" in error.message
+    assert str(log) in error.hint
+    log.write_text("torch.OutOfMemoryError: CUDA out of memory.")  # what it says comes first
+    assert "GPU's memory" in failure(log, 1, "starting vLLM").message
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=1))
+    log.write_text("")
+    assert "stopped with code 120" in failure(log, 120, "starting vLLM").message

@@ -6,6 +6,7 @@ changes nothing.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,13 +111,13 @@ def failure(log: Path, code: int | None, doing: str) -> ModelError:
     ``code``: its exit code, over 128 for a signal.
     """
     said = _end_of(log)
-    message, hint = _cause(said, code)
+    message, hint = _cause(said, code, is_full=_is_full(log.parent))
     return ModelError(
         f"the model server ended while {doing}: {message}", hint=f"{hint}; log: {log}"
     )
 
 
-def _cause(said: str, code: int | None) -> tuple[str, str]:
+def _cause(said: str, code: int | None, *, is_full: bool) -> tuple[str, str]:
     for pattern, message, hint in _CAUSES:
         if match := re.search(pattern, said):
             words = [group.strip()[:120] for group in match.groups() if group]
@@ -126,9 +127,19 @@ def _cause(said: str, code: int | None) -> tuple[str, str]:
         return f"{errors[-1][1].rpartition('.')[2]}: {errors[-1][2].strip()[:300]}", "see the log"
     if code == 128 + 9:
         return "it was killed", "the system's memory may have run out: " + _SMALLER
+    if is_full:
+        return "the disk of its log is full", "free some space there and try again"
     lines = [line for line in said.splitlines() if line.strip()]
     last = f": {lines[-1].strip()[:200]}" if lines else ""
     return f"it stopped with code {code}{last}", "see the log"
+
+
+def _is_full(folder: Path) -> bool:
+    """No program can write there, so a log has no cause of its own."""
+    try:
+        return not os.statvfs(folder).f_bavail
+    except OSError:
+        return False
 
 
 def _end_of(log: Path) -> str:
