@@ -191,7 +191,13 @@ def _config_file() -> Path | None:
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as exc:
+    except OSError as exc:
+        raise SettingsError(
+            f"settings file {path} cannot be read: {exc.strerror}",
+            hint="check that it is a file and yours; "
+            f"{_PREFIX}CONFIG names another one, unset it for the usual place",
+        ) from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise SettingsError(
             f"settings file {path} cannot be read: {exc}",
             hint="mend or remove the file; it is TOML with one key per line",

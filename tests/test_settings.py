@@ -67,8 +67,10 @@ def test_a_settings_file_that_was_named_has_to_be_there(
 ) -> None:
     for path in (tmp_path / "absent.toml", tmp_path):
         monkeypatch.setenv("PHOTOCRAFT_CONFIG", str(path))
-        with pytest.raises(SettingsError, match="cannot be read"):
+        with pytest.raises(SettingsError, match="cannot be read") as refused:
             Settings.load()
+        assert "Errno" not in refused.value.message
+        assert "PHOTOCRAFT_CONFIG" in refused.value.hint
 
 
 def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
