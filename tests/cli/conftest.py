@@ -52,7 +52,13 @@ def _environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def photocraft(shared_cache: Path) -> Run:
+def memory_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of skills: not that of whoever runs the tests."""
+    return tmp_path_factory.mktemp("memory")
+
+
+@pytest.fixture(scope="session")
+def photocraft(shared_cache: Path, memory_folder: Path) -> Run:
     """Runs the true command in a process of its own, with null vectors unless told otherwise."""
 
     def run(
@@ -61,6 +67,7 @@ def photocraft(shared_cache: Path) -> Run:
         variables = {
             "PHOTOCRAFT_CACHE": str(shared_cache),
             "PHOTOCRAFT_ENCODER": "null",
+            "PHOTOCRAFT_MEMORY_FOLDER": str(memory_folder),
             **(env or {}),
         }
         command = [*prefix, sys.executable, "-m", "photocraft_local", *words]
@@ -84,12 +91,14 @@ def library(photocraft: Run, shared: Path, tmp_path_factory: pytest.TempPathFact
 def command(
     library: Path,
     shared_cache: Path,
+    memory_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs the real command on ``library`` in this process: (code, stdout, stderr)."""
     monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
     monkeypatch.setenv("PHOTOCRAFT_ENCODER", "null")
+    monkeypatch.setenv("PHOTOCRAFT_MEMORY_FOLDER", str(memory_folder))
     for variable in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(variable, raising=False)
 
