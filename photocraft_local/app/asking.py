@@ -5,17 +5,19 @@ What was understood and the first sets are told while the search still runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from photocraft_local.app.backbones import chosen
 from photocraft_local.app.pictures import check_unchanged, pictures_of
 from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan, Candidates
 from photocraft_local.app.texts import plain
-from photocraft_local.errors import UsageError
+from photocraft_local.errors import UnknownPhoto, UsageError
 from photocraft_local.records import Photo, Step, Usage
 
 if TYPE_CHECKING:
@@ -69,9 +71,15 @@ class _Run:
         self.listeners.on_step(step)
         data = step.observation.data
         if step.observation.ok and "save_as" in step.call.arguments and data.get("count"):
-            uids = [row["uid"] for row in data.get("photos", ())[:_SHOWN]]
-            photos = tuple(map(self.parts.library().photo, uids))
+            photos = tuple(islice(self._photos(data.get("photos", ())), _SHOWN))
             self.listeners.on_candidates(Candidates(step.thought, data["count"], photos))
+
+    def _photos(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Photo]:
+        """Those of the set; a picture of the question, or one that does not pass, is none."""
+        for row in rows:
+            if row.get("passes", True):
+                with suppress(UnknownPhoto):
+                    yield self.parts.library().photo(row["uid"])
 
 
 def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> AskAnswer:
@@ -83,7 +91,7 @@ def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> 
     model, shown = _opened(parts, given, listeners)
     run = _Run(parts, listeners)
     memory = memory_of(parts)
-    agent = _agent(parts, model, memory, today, given.pictures, run)
+    agent = _agent(parts, model, memory, given, run)
     answer = agent.ask(shown.question, plan=given.plan, pictures=given.pictures)
     return _answer(parts, shown, answer, run.steps, agent)
 
@@ -106,7 +114,7 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     model, shown = _opened(parts, given, listeners)
     memory = memory_of(parts)
     run = _Run(parts, listeners)
-    agent = _agent(parts, model, memory, record.today, record.pictures, run)
+    agent = _agent(parts, model, memory, given, run)
     answer = agent.resume(trace)
     return _answer(parts, shown, answer, trajectory.load(trace).steps, agent)
 
@@ -162,23 +170,19 @@ def _check_looks(parts: Parts, model: Planner, given: Asked) -> None:
         parts.searcher()
 
 
-def _agent(
-    parts: Parts,
-    model: ChatModel,
-    memory: Memory,
-    today: date,
-    pictures: Sequence[Picture],
-    run: _Run,
-) -> Agent:
+def _agent(parts: Parts, model: ChatModel, memory: Memory, given: Asked, run: _Run) -> Agent:
     from photocraft_local.agent.loop import Agent
     from photocraft_local.app.sights import seen_by, viewing_of
     from photocraft_local.serving.qwen.judge import Judge
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools
 
-    context = tool_context(parts, memory, today, pictures)
+    context = tool_context(parts, memory, given.today, given.pictures)
+    # A question that goes on reads "last week" as it did.
+    habits = {"hemisphere": given.habits.hemisphere, "first_weekday": given.habits.weekday}
+    context.settings = replace(context.settings, **habits)
     brain = _brain(parts)
-    shown = seen_by(brain, pictures, parts.settings.max_pixels) if brain else {}
+    shown = seen_by(brain, given.pictures, parts.settings.max_pixels) if brain else {}
     if brain:
         context.viewing = viewing_of(brain, len(shown))
         context.judge = Judge(brain, run.listeners.on_stage)
@@ -187,7 +191,7 @@ def _agent(
         Registry(standard_tools(), context),
         memory,
         parts.settings,
-        today=today,
+        today=given.today,
         library_card=library_card(parts),
         generation=parts.library().generation(),
         on_step=run,
@@ -264,12 +268,15 @@ def _answer(
 
 
 def _usage(agent: Agent, steps: Sequence[Step]) -> Usage | None:
-    """Of the turns, of what tools asked, and of the compactions that the trace tells."""
+    """Of the turns, of what tools asked, and of the compactions and refused replies that the
+    trace tells."""
     from photocraft_local.agent import trajectory
 
     spent = [step.usage + step.observation.usage for step in steps]
     if agent.last_trace is not None and agent.last_trace.is_file():
-        spent += [made.usage for made in trajectory.load(agent.last_trace).compactions]
+        record = trajectory.load(agent.last_trace)
+        spent += [made.usage for made in record.compactions]
+        spent += [Usage(**reply["usage"]) for reply in record.rejected]
     total = sum(spent, Usage())
     return total if total.prompt else None
 

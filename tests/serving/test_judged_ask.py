@@ -193,7 +193,7 @@ def test_a_server_that_is_lost_while_it_judges_cuts_the_episode(
 def cut(library: Path, shared_cache: Path, tmp_path: Path) -> Callable[..., Any]:
     """Asks, is cut after step ``after``, and resumes; gives (answer, trace, judge of the rest)."""
 
-    def run(calls: Sequence[Callable[..., Any]], after: int) -> Any:
+    def run(calls: Sequence[Callable[..., Any]], after: int, *habits: dict[str, str]) -> Any:
         usual: dict[str, Any] = {"library": library, "cache": shared_cache, "encoder": "null"}
         steps: list[Step] = []
 
@@ -205,6 +205,7 @@ def cut(library: Path, shared_cache: Path, tmp_path: Path) -> Callable[..., Any]
         for number, judge in enumerate((Judging(), Judging())):
             with played(always=Driver(judge, *calls), at=tmp_path / f"s{number}") as server:
                 url = f"unix:{server.endpoint.socket}"
+                usual |= habits[number] if habits else {}
                 settings = Settings(**usual, backbone_url=url, memory=False)
                 with PhotoSearch(settings) as search:
                     if not number:
@@ -263,3 +264,45 @@ def test_a_question_goes_on_from_any_step_as_if_it_had_not_been_cut(cut: Any, af
     assert trace.steps[5].observation.data["count"] == 36
     if after >= 5:  # only the last submission asks, not what was asked before the cut
         assert len(judge.asked) == 46
+
+
+def test_a_question_that_goes_on_counts_seasons_as_it_did(cut: Any) -> None:
+    def summer(_: dict[str, Any]) -> dict[str, Any]:
+        return {"name": "filter_photos", "when": "summer 2020"}
+
+    hemispheres = {"hemisphere": "south"}, {"hemisphere": "north"}
+    none = {"name": "submit_answer", "photos": [], "reason": "none", "evidence": []}
+    _, trace, _ = cut([summer, lambda _: none], 1, *hemispheres)
+    assert "2020-12" in trace.steps[1].observation.data["filter"]
+
+
+def test_pictures_of_the_question_may_be_asked_about_and_are_no_candidates(
+    library: Path, shared_cache: Path, tmp_path: Path
+) -> None:
+    def asks(_: dict[str, Any]) -> dict[str, Any]:
+        asked = {"question": "bright?", "photos": ["q1", shown[0].uid, shown[-1].uid]}
+        return {"name": "compare_photos", "save_as": "like_it", **asked}
+
+    def bad(_: dict[str, Any]) -> dict[str, Any]:
+        return {"name": "nonsense"}
+
+    own = tmp_path / "own.png"
+    Image.new("RGB", (96, 64), (250, 250, 250)).save(own)
+    told: list[Any] = []
+    turn = Driver(Judging(), asks, bad, bad)
+    with played(always=turn, at=tmp_path / "s") as server:
+        usual: dict[str, Any] = {"library": library, "cache": shared_cache, "encoder": "null"}
+        with PhotoSearch(Settings(**usual)) as search:
+            shown = sorted(search.list(), key=lambda one: one.paths[0])
+        url = f"unix:{server.endpoint.socket}"
+        with PhotoSearch(Settings(**usual, backbone_url=url, memory=False)) as search:
+            answer = search.ask("like this", pictures=[own], on_candidates=told.append)
+    assert answer.trajectory
+    trace = trajectory.load(answer.trajectory)
+    assert trace.steps[1].observation.ok
+    assert [photo.uid for photo in told[-1].photos] == [shown[-1].uid]
+    # What the refused replies cost is part of what the answer cost.
+    assert len(trace.rejected) == 7
+    turns = sum(step.usage.prompt + step.observation.usage.prompt for step in trace.steps)
+    assert answer.usage
+    assert answer.usage.prompt == turns + 7 * 90
