@@ -106,7 +106,11 @@ def main() -> None:
         settings = Settings(library=folder / "library", cache=default_cache_path())
         make_photos(folder / "photos")
         make_library(settings, folder / "photos")
-        environment = {**os.environ, "PHOTOCRAFT_LIBRARY": str(settings.library)}
+        environment = {
+            **os.environ,
+            "PHOTOCRAFT_LIBRARY": str(settings.library),
+            "PHOTOCRAFT_MEMORY_FOLDER": str(folder / "memory"),
+        }
         seconds: dict[str, list[float]] = {label: [] for label in commands}
         for _ in range(rounds):  # interleaved, so that a busy neighbour hits all of them alike
             for label, command in commands.items():

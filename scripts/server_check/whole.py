@@ -64,13 +64,19 @@ class Options:
         return self.start_seconds + 600
 
     def settings(self) -> Settings:
-        return Settings(library=self.library, cache=self.cache, weights=self.weights)
+        return Settings(
+            library=self.library,
+            cache=self.cache,
+            weights=self.weights,
+            memory_folder=self.work / "memory",
+        )
 
     def environment(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PHOTOCRAFT_")}
         return kept | {
             "XDG_CONFIG_HOME": str(self.work / "config"),
             "PHOTOCRAFT_CACHE": str(self.cache),
+            "PHOTOCRAFT_MEMORY_FOLDER": str(self.work / "memory"),
             "PHOTOCRAFT_WEIGHTS": str(self.weights),
             "PHOTOCRAFT_BACKBONE": "vllm",
             "PHOTOCRAFT_ENCODER": "null",

@@ -68,6 +68,21 @@ def test_an_accepted_episode_becomes_a_way_and_what_to_beware_of() -> None:
     assert is_closed(skill)
 
 
+def test_kinds_are_those_of_the_question_not_of_the_answer() -> None:
+    steps = [
+        step(1, "filter_photos", where="place('Rome') and camera == 'X' and hour > 8", save_as="a"),
+        step(2, "submit_answer", set="a", text="12 photos", evidence=[{"why": "Rome"}]),
+    ]
+    for question, kinds in (
+        ("photos from Rome", ("time", "place", "camera")),
+        ("how many photos from Rome?", ("time", "place", "camera", "words")),
+    ):
+        skill = learned(finished(question, steps, "p7k3mq", text="12 photos"))
+        assert skill is not None
+        assert skill.kinds == kinds
+        assert skill.sketch[-1] == "submit_answer(set=A, text)"
+
+
 @pytest.mark.parametrize(
     ("question", "shape"),
     [

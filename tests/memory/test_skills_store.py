@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
+import os
 import sqlite3
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,37 +163,23 @@ def test_forget_all_leaves_nothing(store: SkillStore) -> None:
     assert store.stats().learned == 0
 
 
-def test_exported_skills_are_the_same_for_another_person(store: SkillStore, tmp_path: Path) -> None:
-    store.count(["s-1"], "e7", won=True)
+def test_an_export_has_a_file_for_each(store: SkillStore, tmp_path: Path) -> None:
     files = store.export(tmp_path / "out")
     assert [file.name for file in files] == ["s-1.md", "s-2.md", "seed-count.md"]
-    other = SkillStore(tmp_path / "other")
-    taken = other.import_from(tmp_path / "out")
-    assert taken.added[:2] == ("s-1", "s-2")
-    assert len(taken.added) == 3
-    assert taken.replaced == taken.left_out == ()
-    assert replace(store.show("s-1"), episodes=()) == other.show("s-1")
-    assert other.import_from(files[0]).replaced == ("s-1",)
+    for file, skill in zip(files, store.list(), strict=True):
+        read = from_markdown(file.read_text("utf-8"), file.name)
+        assert read == replace(skill, episodes=())
 
 
-def test_what_is_imported_is_no_more_than_it_shows(store: SkillStore, tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    folder.mkdir()
-    text = to_markdown(learned("s-5"))
-    (folder / "a.md").write_text(text.replace("[thing]", "Anna"))  # says that it was learned
-    (folder / "b.md").write_text(to_markdown(SEED).replace("Count", "\u202eCount\u200b"))
-    (folder / "c.md").write_bytes(b"\xff\xfe")
-    (folder / "d.md").write_text("# Skill ../../etc\n\n## When\n\n- x\n\n## Advice\n\ny\n")
-    (folder / "e.md").write_text("x" * 100_000)
-    taken = store.import_from(folder)
-    assert store.show("s-5").origin == "written"
-    seed = store.show(taken.added[1])
-    assert seed.origin == "written"
-    assert seed.advice == "Count by set."
-    assert store.show("seed-count").origin == "seed"
-    assert [reason.split(":")[0] for reason in taken.left_out] == ["c.md", "d.md", "e.md"]
-    with pytest.raises(UsageError, match="nothing at"):
-        store.import_from(tmp_path / "none")
+def test_what_a_reader_would_not_see_is_not_taken_over() -> None:
+    text = to_markdown(SEED).replace("Count", "\u202eCount\u200b")
+    assert from_markdown(text, "x").advice == "Count by set."
+
+
+@pytest.mark.parametrize("name", ["../../etc", "", "s-" + "x" * 60, "S-1"])
+def test_an_id_is_no_path(name: str) -> None:
+    with pytest.raises(UsageError, match="no id of a skill"):
+        from_markdown(f"# Skill {name}\n\n## When\n\n- x\n\n## Advice\n\ny\n", "x")
 
 
 def test_stats_count_what_there_is(store: SkillStore) -> None:
@@ -274,3 +264,62 @@ def test_a_database_that_cannot_be_written_is_told(store: SkillStore) -> None:
         store.add(learned("s-3"))
     assert "writable" in info.value.hint
     assert "s-1" in ids(store)
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Iterator[Path]:
+    """A real drive of 1 MiB; skips loudly where mounting is not permitted."""
+    folder = tmp_path / "drive"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", os.fspath(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as exc:
+        pytest.skip(f"NO REAL DRIVE TESTED: cannot mount a tmpfs here ({exc})")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", os.fspath(folder)], check=True)
+
+
+def test_a_real_drive_that_is_full(drive: Path) -> None:
+    store = SkillStore(drive / "memory", (SEED,))
+    store.add(learned("s-1"))
+    with contextlib.suppress(OSError):
+        (drive / "ballast").write_bytes(bytes(2 << 20))
+    with pytest.raises(StorageFull, match="no space left") as info:
+        store.absorb(lambda old: [*old, *(learned(f"s-x{n}") for n in range(400))])
+    assert "memory_folder" in info.value.hint
+    assert ids(store) == ["s-1", "seed-count"]
+
+
+def test_a_real_drive_that_is_read_only(drive: Path) -> None:
+    store = SkillStore(drive / "memory", (SEED,))
+    store.add(learned("s-1"))
+    store.close()
+    subprocess.run(["mount", "-o", "remount,ro", os.fspath(drive)], check=True)
+    for action in (store.list, lambda: store.add(learned("s-2"))):
+        with pytest.raises(LibraryError, match="cannot be used") as info:
+            action()
+        assert "make the folder writable" in info.value.hint
+
+
+def _learn_many(folder: Path, first: int) -> None:
+    store = SkillStore(folder)
+    for number in range(first, first + 20):
+        store.add(learned(f"s-{number}"))
+        store.count(["s-shared"], f"e{number}", won=True)
+
+
+def test_two_processes_learn_at_once_without_loss(tmp_path: Path) -> None:
+    SkillStore(tmp_path).add(learned("s-shared"))
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_learn_many, args=(tmp_path, n * 100)) for n in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    store = SkillStore(tmp_path)
+    assert len(store.list()) == 41
+    assert store.show("s-shared").wins == 40

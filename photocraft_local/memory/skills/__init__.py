@@ -9,11 +9,10 @@ from photocraft_local.memory.skills.learning import learn
 from photocraft_local.memory.skills.retrieval import StoredHints
 from photocraft_local.memory.skills.seeds import seeds
 from photocraft_local.memory.skills.skill import Skill
-from photocraft_local.memory.skills.store import Imported, SkillStats, SkillStore
+from photocraft_local.memory.skills.store import SkillStats, SkillStore
 
 __all__ = [
     "Hint",
-    "Imported",
     "NoHints",
     "Skill",
     "SkillHints",

@@ -15,14 +15,9 @@ from photocraft_local.memory.skills.skill import Skill, new_skill_id
 from photocraft_local.memory.skills.wording import KINDS, PITFALLS
 from photocraft_local.records import Answer, Step
 
-_BY_ARGUMENT = {
-    "when": "time",
-    "text": "look",
-    "any_text": "look",
-    "not_text": "not-look",
-    "like": "likeness",
-    "order": "order",
-}
+_BY_ARGUMENT = {"when": "time", "any_text": "look", "not_text": "not-look", "order": "order"}
+_BY_SEARCH = {"text": "look", "like": "likeness"}  # elsewhere they are another thing
+_ASKING = {"how-many", "when", "where", "which-camera", "how-long", "how-far", "what-says"}
 _BY_TOOL = {"around": "relation", "compare_photos": "judged", "combine_sets": "sets"}
 _TIMES = {"time", "date", "year", "month", "day", "weekday", "hour", "clock", "holiday", "has_time"}
 _FACTS = {"event", "trip", "width", "height", "flag"}
@@ -57,7 +52,7 @@ def skill_of(
     return Skill(
         skill_id=new_skill_id(),
         when=shape,
-        kinds=_kinds(steps, answer),
+        kinds=_kinds(steps, shape),
         sketch=sketch,
         pitfalls=_pitfalls(steps),
         episodes=(record.episode_id,),
@@ -77,11 +72,12 @@ def _doubted(step: Step) -> list[str]:
     return [*unlike, *named, *listed]
 
 
-def _kinds(steps: Sequence[Step], answer: Answer) -> tuple[str, ...]:
-    found = {"words"} if answer.text else set()
+def _kinds(steps: Sequence[Step], shape: str) -> tuple[str, ...]:
+    found = {"words"} if _ASKING & set(shape.split()) else set()
     for step in leading(steps):
         given = step.call.arguments
-        found |= {kind for name, kind in _BY_ARGUMENT.items() if given.get(name)}
+        told = _BY_ARGUMENT | (_BY_SEARCH if step.call.name == "search_photos" else {})
+        found |= {kind for name, kind in told.items() if given.get(name)}
         if step.call.name in _BY_TOOL:
             found.add(_BY_TOOL[step.call.name])
         if isinstance(where := given.get("where"), str):

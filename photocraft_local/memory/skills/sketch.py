@@ -21,6 +21,7 @@ _SETS = ("within", "set", "compare", "sets")
 _NAME = re.compile(r"(?<![\"'\w])[a-z_]+(?=\s*(?:\(|==|!=|[<>]|in\b|not\b|and\b|or\b|\)|$))")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LINE = re.compile(r"(\w+)(?:\(([^()]*)\))?(?: as ([A-Z]))?")
+_UNTOLD = ("save_as", "evidence", "not_used")  # part of every way, or of none
 _MORE = "and more of the same"
 
 
@@ -105,7 +106,7 @@ def _line(call: ToolCall, letters: dict[str, str]) -> str:
     told = [
         _argument(name, call.arguments[name], known[name], letters)
         for name in known
-        if name in call.arguments and name != "save_as"
+        if name in call.arguments and name not in _UNTOLD
     ]
     saved = call.arguments.get("save_as")
     behind = ""

@@ -25,14 +25,13 @@ from photocraft_local.memory.files import write_atomically
 from photocraft_local.memory.skills.markdown import from_markdown, to_markdown
 from photocraft_local.memory.skills.schema import MIGRATIONS
 from photocraft_local.memory.skills.seeds import seeds
-from photocraft_local.memory.skills.skill import Origin, Skill, is_closed, new_skill_id
+from photocraft_local.memory.skills.skill import Skill, is_closed
 from photocraft_local.settings import Settings
 from photocraft_local.storage.database import Database, Row
 from photocraft_local.storage.faults import corrupt, mapped
 
 FILE = "skills.db"
 _BUSY_SECONDS = 5.0
-_MAX_FILE = 64 * 1024
 _OWN = ("kinds", "sketch", "pitfalls", "when", "advice", "origin", "created")
 _ROWS = "SELECT skill_id, body, wins, losses, last_used FROM skills ORDER BY skill_id"
 _REMOVE = (
@@ -64,15 +63,6 @@ class SkillStats:
     wins: int
     losses: int
     bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """Ids that were taken over, and for each file that was not, why."""
-
-    added: tuple[str, ...]
-    replaced: tuple[str, ...]
-    left_out: tuple[str, ...]
 
 
 class SkillStore:
@@ -215,26 +205,6 @@ class SkillStore:
             files.append(path)
         return files
 
-    def import_from(self, source: Path) -> Imported:
-        """Takes over one Markdown file of ``export``, or all of a folder. What somebody else may
-        have written counts as written, unless every word of it is one of the closed lists.
-
-        A file that cannot be read is left out with the reason, the others are taken.
-        """
-        added: list[str] = []
-        known_before: list[str] = []
-        left_out: list[str] = []
-        known = {skill.skill_id for skill in self.list()}
-        for path in _markdown_files(source):
-            try:
-                skill = _trusted(from_markdown(_text_of(path), path.name))
-            except UsageError as error:
-                left_out.append(error.message)
-                continue
-            (known_before if skill.skill_id in known else added).append(skill.skill_id)
-            self.add(skill)
-        return Imported(tuple(added), tuple(known_before), tuple(left_out))
-
     def stats(self) -> SkillStats:
         skills = self.list()
         of = [skill.origin for skill in skills]
@@ -332,26 +302,3 @@ class SkillStore:
                 self.path, MIGRATIONS, create=create, busy_seconds=_BUSY_SECONDS
             )
         return self._database
-
-
-def _markdown_files(source: Path) -> Sequence[Path]:
-    if not source.exists():
-        raise UsageError(f"there is nothing at {source}", hint="name a file or folder of an export")
-    return sorted(source.glob("*.md")) if source.is_dir() else [source]
-
-
-def _text_of(path: Path) -> str:
-    try:
-        if path.stat().st_size > _MAX_FILE:
-            raise UsageError(f"{path.name}: larger than {_MAX_FILE} bytes")
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise UsageError(f"{path.name}: cannot be read ({exc})") from exc
-
-
-def _trusted(skill: Skill) -> Skill:
-    """As it may be stored: nothing passes for learned or for the package's by saying so."""
-    if skill.origin == "seed":
-        skill = replace(skill, skill_id=new_skill_id())
-    origin: Origin = "learned" if is_closed(skill) else "written"
-    return replace(skill, origin=origin)
