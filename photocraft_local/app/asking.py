@@ -179,8 +179,11 @@ def _agent(parts: Parts, model: ChatModel, memory: Memory, given: Asked, run: _R
 
     context = tool_context(parts, memory, given.today, given.pictures)
     # A question that goes on reads "last week" as it did.
-    habits = {"hemisphere": given.habits.hemisphere, "first_weekday": given.habits.weekday}
-    context.settings = replace(context.settings, **habits)
+    context.settings = replace(
+        context.settings,
+        hemisphere=given.habits.hemisphere,
+        first_weekday=given.habits.weekday,
+    )
     brain = _brain(parts)
     shown = seen_by(brain, given.pictures, parts.settings.max_pixels) if brain else {}
     if brain:
