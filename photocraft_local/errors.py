@@ -8,6 +8,7 @@
     │   ├── UnsupportedFormat   not a picture this package reads
     │   ├── UnreadablePhoto     a picture, but broken or not permitted
     │   └── PictureTooLarge     the header states more pixels than the limit
+    ├── PageError               one page of local knowledge cannot be used; skipped, reported (2)
     ├── LibraryError            the library folder (4)
     │   ├── LibraryNotFound
     │   ├── LibraryLocked       another process holds the lock
@@ -88,6 +89,16 @@ class UnreadablePhoto(PhotoError):
 
 class PictureTooLarge(PhotoError):
     reason = "too-large"
+
+
+class PageError(PhotocraftError):
+    """``reason`` is a short stable code for reports, e.g. "encrypted"."""
+
+    exit_code = 2
+
+    def __init__(self, reason: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
 
 
 class LibraryError(PhotocraftError):

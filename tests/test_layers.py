@@ -20,6 +20,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("library",),
     ("embeddings",),
     ("search",),
+    ("knowledge",),
     ("tools",),
     ("memory",),
     ("agent",),

@@ -226,6 +226,7 @@ def tool_context(
         settings=parts.settings,
         memory=memory,
         pictures={picture.id: picture.path for picture in pictures},
+        open_knowledge=parts.knowledge,
     )
 
 

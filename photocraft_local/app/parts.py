@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from photocraft_local.app.backbones import Backbone
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.embeddings.space import VectorSpace
+    from photocraft_local.knowledge.store import KnowledgeStore
     from photocraft_local.library.library import Library
     from photocraft_local.library.progress import Progress
     from photocraft_local.places.atlas import Atlas
@@ -34,6 +35,7 @@ class Parts:
         self.notes: list[str] = []  # what could not be built, in words for the person
         self.preparing: Progress | None = None  # told while something is built once for all
         self._library: Library | None = None
+        self._knowledge: KnowledgeStore | None = None
         self._encoder: Encoder | None = None
         self._gazetteer: Gazetteer | None = None
         self._atlas: tuple[int, Atlas] | None = None
@@ -58,6 +60,14 @@ class Parts:
             )
             self._library.forget_hooks.append(lambda gone: self._forget_memories(gone.uid))
         return self._library
+
+    def knowledge(self, *, create: bool = False) -> KnowledgeStore | None:
+        """The person's own pages; None if none was ever added and ``create`` is not set."""
+        if self._knowledge is None:
+            from photocraft_local.knowledge.store import KnowledgeStore
+
+            self._knowledge = KnowledgeStore.open(self.library().path, create=create)
+        return self._knowledge
 
     def encoder(self) -> Encoder:
         """Raises EncoderError, or MissingExtraError if its engine is not installed."""
@@ -168,10 +178,10 @@ class Parts:
         return self._backbone
 
     def close(self) -> None:
-        for part in (self._gazetteer, self._library, self._backbone):
+        for part in (self._gazetteer, self._library, self._knowledge, self._backbone):
             if part is not None:
                 part.close()
-        self._library = self._gazetteer = self._catalog = self._searcher = None
+        self._knowledge = self._library = self._gazetteer = self._catalog = self._searcher = None
         self._atlas = self._backbone = None
 
     def _forget_memories(self, uid: str) -> None:

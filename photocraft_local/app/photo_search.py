@@ -32,6 +32,7 @@ from photocraft_local.records import Photo, Step
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
+    from photocraft_local.app.knowledge import Knowledge
     from photocraft_local.app.places import NamedPlaces
     from photocraft_local.app.remembered import Remembered
     from photocraft_local.app.traces import Traces
@@ -210,6 +211,14 @@ class PhotoSearch:
         from photocraft_local.app.traces import Traces
 
         return Traces(self._parts)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Saved pages, notes and PDF to look things up in: ``add("~/Notes")``, ``list()``,
+        ``remove("~/Notes")``."""
+        from photocraft_local.app.knowledge import Knowledge
+
+        return Knowledge(self._parts)
 
     @property
     def memory(self) -> Remembered:

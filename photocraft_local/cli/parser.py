@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "status": "what the library holds, and every skipped file with its reason",
     "show": "all that is known of one photo",
     "places": "your own names for places, like home: list, add, remove",
+    "knowledge": "saved pages, notes and PDF to look things up in: list, add, remove",
     "memory": "what earlier questions left behind: list, show, edit, forget, export, import, stats",
     "forget": "take one photo and all that was derived from it out of the library",
     "compact": "give back the space of photos that are gone",

@@ -25,11 +25,11 @@ def base32(digest: bytes) -> str:
     return "".join(ALPHABET[number >> 5 * place & 31] for place in reversed(range(length)))
 
 
-def make_uid(digest: bytes, taken: Callable[[str], bool]) -> str:
-    """The shortest UID of ``digest`` that is not ``taken``."""
+def make_uid(digest: bytes, taken: Callable[[str], bool], *, letter: str = "p") -> str:
+    """The shortest UID of ``digest`` that is not ``taken``; ``letter`` says of what kind it is."""
     text = base32(digest)
     for length in range(SHORTEST, len(text) + 1):
-        uid = "p" + text[:length]
+        uid = letter + text[:length]
         if not taken(uid):
             return uid
     raise ValueError("two photos of one digest")

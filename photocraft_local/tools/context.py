@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local.timelang import Habits
@@ -20,6 +19,7 @@ from photocraft_local.tools.viewing import Viewing
 if TYPE_CHECKING:
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.imaging.geometry import Box
+    from photocraft_local.knowledge.store import KnowledgeStore
     from photocraft_local.library.library import Library
     from photocraft_local.search.catalog import Catalog, PlaceLookup
     from photocraft_local.search.searcher import Searcher
@@ -34,7 +34,7 @@ class ToolContext:
     decides needs neither vectors nor a model. ``pictures`` are the question's own pictures: an
     id that the model may use in ``like`` or ``fetch_image`` → absolute path; ``crops`` are parts
     of them, id → (the picture's id, its place there). ``viewing`` is how pictures are shown.
-    ``knowledge`` is the folder of the person's notes, by default inside the library's folder.
+    ``open_knowledge`` gives what the person's own pages say, None if none was ever added.
     ``judge`` looks at photos, None where no model does; ``doubts`` is what it was told to doubt.
     ``is_last_turn``: the next submission is the answer, whatever it is.
     """
@@ -51,7 +51,7 @@ class ToolContext:
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     crops: dict[str, tuple[str, Box]] = field(default_factory=dict)
     viewing: Viewing = field(default_factory=Viewing)
-    knowledge: Path | None = None
+    open_knowledge: Callable[[], KnowledgeStore | None] = lambda: None
     judge: Judging | None = None
     doubts: Doubts = field(default_factory=Doubts)
     is_last_turn: bool = False
@@ -72,5 +72,6 @@ class ToolContext:
         return self.make_encoder()
 
     @property
-    def knowledge_folder(self) -> Path:
-        return self.knowledge or self.library.path / "knowledge"
+    def knowledge(self) -> KnowledgeStore | None:
+        """Raises LibraryCorrupt and its kin: what is searched in the library does without it."""
+        return self.open_knowledge()

@@ -23,7 +23,7 @@ class FetchImage:
     )
     parameters = schema.arguments(
         "uid",
-        uid=schema.uid("The photo, crop or picture, e.g. p7k3mq, p7k3mq.c1 or q1."),
+        uid=schema.uid("The photo, crop or picture, e.g. p7k3mq, p7k3mq.c1, q1 or k4d2wz."),
         detail=schema.choice("normal (default) or high.", tuple(_LONGEST)),
     )
 

@@ -19,8 +19,8 @@ from photocraft_local.tools.photos import (
     Source,
     decoded,
     is_crop,
+    is_no_photo,
     known_photos,
-    of_the_question,
     source,
 )
 
@@ -131,8 +131,9 @@ def _words(results: Mapping[str, SearchResult], kind: str) -> tuple[str, ...]:
 
 
 def look_of(context: ToolContext, uid: str) -> NDArray[np.float32]:
-    """Unit vector (dim,) of a photo as stored, of a crop or a question's picture as encoded."""
-    if not of_the_question(context, uid) and not is_crop(uid):
+    """Unit vector (dim,) of a photo as stored, of a crop or a picture that is no photo
+    as encoded."""
+    if not is_no_photo(context, uid) and not is_crop(uid):
         return context.searcher.photo_vector(known_photos(context, [uid])[0].uid)
     one = source(context, uid)
     if one.is_cut:

@@ -6,8 +6,9 @@ A crop's UID stands for its parent wherever whole photos are meant. Knows nothin
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from photocraft_local.errors import UnknownPhoto, UnreadablePhoto
@@ -19,14 +20,18 @@ from photocraft_local.records import Photo, path_text
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import listing, safe_text, time_text
 
+_PAGE_PICTURE = re.compile(r"k[0-9a-z]{5,}")
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A picture that can be shown: a photo, one of the question's own pictures, or a crop.
+    """A picture that can be shown: a photo, one of the question's own pictures, one of a page of
+    the local knowledge, or a crop.
 
-    ``photo`` is the photo itself or the crop's parent, None for the question's own; ``box`` is
-    the crop's place in ``whole``, the UID of its parent. A crop of a photo has a file of its own;
-    one of the question's pictures is cut from that picture's file whenever it is needed.
+    ``photo`` is the photo itself or the crop's parent, None for what the library does not hold,
+    of which ``told`` is said; ``box`` is the crop's place in ``whole``, the UID of its parent. A
+    crop of a photo has a file of its own; one of another picture is cut from that picture's file
+    whenever it is needed.
     """
 
     uid: str
@@ -34,6 +39,7 @@ class Source:
     photo: Photo | None
     box: Box | None = None
     whole: str = ""
+    told: str = "picture of the question"
 
     @property
     def is_cut(self) -> bool:
@@ -48,7 +54,7 @@ class Source:
 
     def label(self) -> str:
         part = f"\npart of {self.whole}" if self.box else ""
-        facts = when_and_where(self.photo) if self.photo else "picture of the question"
+        facts = when_and_where(self.photo) if self.photo else self.told
         return f"{self.uid}{part}\n{facts}"
 
 
@@ -102,7 +108,9 @@ def source(context: ToolContext, uid: str) -> Source:
         return Source(uid, context.pictures[uid], None)
     if uid in context.crops:
         whole, box = context.crops[uid]
-        return Source(uid, context.pictures[whole], None, box, whole)
+        return replace(source(context, whole), uid=uid, box=box, whole=whole)
+    if is_page_picture(context, uid):
+        return _page_picture(context, uid)
     try:
         photo = whole_photo(context, uid)
     except UnknownPhoto as exc:
@@ -113,9 +121,33 @@ def source(context: ToolContext, uid: str) -> Source:
     return Source(photo.uid, present_path(photo), photo)
 
 
+def is_no_photo(context: ToolContext, uid: str) -> bool:
+    """Whether it is a picture of the question or of a page, or a part of one."""
+    return of_the_question(context, uid) or is_page_picture(context, uid)
+
+
 def of_the_question(context: ToolContext, uid: str) -> bool:
-    """Whether it is one of the question's own pictures, or a part of one."""
+    """Whether it is one of the question's own pictures, or a part of one or of a page's."""
     return uid in context.pictures or uid in context.crops
+
+
+def is_page_picture(context: ToolContext, uid: str) -> bool:
+    """Whether the local knowledge has a picture of that id."""
+    if not _PAGE_PICTURE.fullmatch(normalise(uid)) or context.knowledge is None:
+        return False
+    try:
+        context.knowledge.picture(uid)
+    except UnknownPhoto:
+        return False
+    return True
+
+
+def _page_picture(context: ToolContext, uid: str) -> Source:
+    """Raises UnreadablePhoto if its file is gone or has changed."""
+    assert context.knowledge is not None
+    kept = context.knowledge.picture(uid)
+    told = f"picture of the page {safe_text(kept.page, 60)}\n{safe_text(kept.caption, 80)}"
+    return Source(kept.uid, context.knowledge.picture_path(uid), None, told=told)
 
 
 def is_crop(uid: str) -> bool:
@@ -166,8 +198,9 @@ def _unknown(context: ToolContext, uid: str, error: UnknownPhoto) -> UnknownPhot
     hint = error.hint if error.hint.startswith("did you mean") else ""
     if uid in context.sets:
         hint = f"{uid!r} is a saved set; pass it as within, set or sets"
-    if of_the_question(context, uid):
-        hint = f"{uid!r} belongs to the question, not to the library: it works in search_photos "
+    if is_no_photo(context, uid):
+        whose = "a page" if is_page_picture(context, uid.partition(".")[0]) else "the question"
+        hint = f"{uid!r} belongs to {whose}, not to the library: it works in search_photos "
         hint += "(like), view_photos, fetch_image and zoom_in"
     shown = safe_text(uid, 80)
     return UnknownPhoto(

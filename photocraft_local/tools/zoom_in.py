@@ -18,10 +18,11 @@ _FAR = 100_000  # px; no picture has a longer side
 class ZoomIn:
     name = "zoom_in"
     description = (
-        "Cut a part out of a photo, or of a picture of the question, and look at it enlarged, "
-        "e.g. to read a sign. x and y are the upper left corner, all four numbers are pixels of "
-        'the upright original (see fetch_image, or get_metadata with fields ["size"], for its '
-        "size), counted from the upper left. The crop gets a UID such as p7k3mq.c1 or q1.c1 "
+        "Cut a part out of a photo, or of a picture of the question or of a page, and look at it "
+        "enlarged, e.g. to read a sign. x and y are the upper left corner, all four numbers are "
+        "pixels of the upright original (see fetch_image, or get_metadata with fields "
+        '["size"], for its size), counted from the upper left. The crop gets a UID such as '
+        "p7k3mq.c1 or q1.c1 "
         "that search_photos (like), view_photos, fetch_image and zoom_in take. A box that "
         "reaches outside is refused, never cut to fit. In a crop, count in the pixels of the "
         "original that it covers."
@@ -72,7 +73,7 @@ def _box_in_whole(arguments: Arguments, shown: Source) -> Box:
 
 
 def _kept(context: ToolContext, whole: str, box: Box) -> str:
-    """The id of that part of a question's picture: q1.c1, q1.c2 …, the same for the same box.
+    """The id of that part of a picture that is no photo: q1.c1, q1.c2 …, the same for the same box.
 
     Only the box is kept, for this episode; the picture's file holds the pixels.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tool_album import Album, Call
 
@@ -99,22 +97,3 @@ def test_recall_and_compression_reach_memory(call: Call, context: ToolContext) -
 def test_without_memory_recall_is_empty_not_an_error(call: Call, context: ToolContext) -> None:
     context.memory = NoMemory()
     assert call("recall", text="dogs").data == {"count": 0, "notes": []}
-
-
-def test_lookup_finds_notes_and_says_how_to_add_some(
-    call: Call, context: ToolContext, tmp_path: Path
-) -> None:
-    library_folder = context.library.path / "knowledge"
-    assert str(library_folder) in call("lookup", query="dog").data["note"]
-    context.knowledge = tmp_path / "notes"
-    empty = call("lookup", query="dog")
-    assert empty.ok
-    assert str(tmp_path / "notes") in empty.data["note"]
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "family.md").write_text("- Our dog is Bruno ```x```\n- Ada: aunt\n")
-    seen = call("lookup", query="name of the dog")
-    assert seen.data["files_searched"] == 1
-    assert seen.data["passages"] == [
-        {"source": "family.md", "line": 1, "text": "Our dog is Bruno ˋˋˋxˋˋˋ"}
-    ]
-    assert call("lookup", query="dog", source="travel").data["count"] == 0
