@@ -42,8 +42,10 @@ def serve(
 ) -> None:
     """Until ``stop`` is set. ``on_ready`` is told of each start.
 
-    Raises UsageError if another photocraft serves the same weights, ModelError if the folder is
-    not whole, or the server does not start or has crashed three times within ten minutes.
+    After a crash a question that runs may start the server first, and end it with itself: it is
+    stood by until then. Raises UsageError if another photocraft serves the same weights,
+    ModelError if the folder is not whole, or the server does not start or has crashed three
+    times within ten minutes.
     """
     if settings.backbone_url:
         url = without_secret(settings.backbone_url)
@@ -54,18 +56,17 @@ def serve(
     Checkpoint.read(weights_folder(settings))  # before a folder is made for its server
     crashes: deque[float] = deque(maxlen=_CRASHES)
     with ManagedServer(settings) as server:
-        while not stop.is_set():
-            _start(server, on_stage)
+        _start(server, on_stage)
+        while True:
             on_ready(_serving(server))
+            owned = server.owned
             while server.runs() and not stop.wait(_BEAT):
                 pass
             if stop.is_set():
                 return
-            gone = server.failure()
-            crashes.append(time.monotonic())
-            if len(crashes) == _CRASHES and crashes[-1] - crashes[0] < _WITHIN:
-                raise gone
-            on_stage(f"{gone.message}; starting it again")
+            if owned:
+                _mourn(server, crashes, on_stage)
+            server.start(on_stage)
 
 
 def _start(server: ManagedServer, on_stage: Callable[[str], None]) -> None:
@@ -78,6 +79,15 @@ def _start(server: ManagedServer, on_stage: Callable[[str], None]) -> None:
             f"the model is served already, by process {process} at {endpoint}",
             hint="questions use it as it is; end the other photocraft to serve it from here",
         )
+
+
+def _mourn(server: ManagedServer, crashes: deque[float], on_stage: Callable[[str], None]) -> None:
+    """Tells of a crash; one too many is raised."""
+    gone = server.failure()
+    crashes.append(time.monotonic())
+    if len(crashes) == _CRASHES and crashes[-1] - crashes[0] < _WITHIN:
+        raise gone
+    on_stage(f"{gone.message}; starting it again")
 
 
 def _serving(server: ManagedServer) -> Serving:

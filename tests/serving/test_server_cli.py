@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +19,9 @@ from server_parts import QWEN3_8B, install_smi, install_vllm, weights
 
 from photocraft_local.app import doctor, doctor_server
 from photocraft_local.app.findings import Finding
+from photocraft_local.app.model_server import Serving, serve
 from photocraft_local.serving.vllm import processes
+from photocraft_local.serving.vllm.server import ManagedServer
 from photocraft_local.settings import Settings
 
 pytest.importorskip("httpx", reason="CPU EXTRA ABSENT: no client for a server")
@@ -106,6 +110,31 @@ def test_a_crash_is_told_and_mended_but_not_for_ever(fake: Path) -> None:
     assert len(set(seen)) == 3
     assert text.count("starting it again") == 2
     assert "error: the model server ended while serving" in text
+
+
+def test_a_server_that_a_question_starts_first_after_a_crash_is_stood_by(
+    fake: Path, tmp_path: Path
+) -> None:
+    settings = Settings(cache=tmp_path / "c", weights=fake, server_start_seconds=60)
+    stop, stages, ready = threading.Event(), list[str](), queue.Queue[Serving]()
+    serving = threading.Thread(target=serve, args=(settings, stop, stages.append, ready.put))
+    serving.start()
+    try:
+        first = ready.get(timeout=60).process
+        with ManagedServer(settings) as question:
+            with question.place.locked(60, lambda: None):
+                os.kill(first, signal.SIGKILL)
+                waits = "another photocraft is starting the server"
+                assert processes.wait_until(lambda: waits in stages, 60)
+                question._launch(question.place, stages.append)  # got there first
+            assert ready.get(timeout=60).process == question.process.pid
+            theirs = question.process.pid
+        last = ready.get(timeout=60).process  # the question is over, and its server with it
+        assert len({first, theirs, last}) == 3
+    finally:
+        stop.set()
+        serving.join(60)
+    assert not processes.group_of(processes.Process(last, 0))
 
 
 def test_a_second_one_is_refused_and_names_the_first(fake: Path) -> None:
