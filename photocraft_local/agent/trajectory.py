@@ -115,7 +115,7 @@ def load(path: Path) -> Trajectory:
                 f"trace {path} was written by a newer version (format {data['version']})",
                 hint="upgrade photocraft-local to read it",
             )
-        return _trajectory(data)
+        return of_json(data)
     except FileNotFoundError as exc:
         raise AgentError(
             f"there is no trace {path}", hint=f"list the folder {path.parent} for what there is"
@@ -127,7 +127,8 @@ def load(path: Path) -> Trajectory:
         ) from exc
 
 
-def _trajectory(data: dict[str, Any]) -> Trajectory:
+def of_json(data: dict[str, Any]) -> Trajectory:
+    """What ``to_json`` gave, of any version. Raises what ``load`` makes an AgentError of."""
     return Trajectory(
         question=data["question"],
         today=date.fromisoformat(data["today"]),

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local.agent import trajectory
+from photocraft_local.agent.export.formats import Format
 from photocraft_local.agent.trajectory import Trajectory
+from photocraft_local.app.exporting import PictureForm, exported, is_accepted
 from photocraft_local.app.replaying import Replay, replay
 from photocraft_local.errors import AgentError, UnknownPhoto, UsageError
 from photocraft_local.memory.digest import photo_ids
-from photocraft_local.records import Photo
+from photocraft_local.records import Json, Photo
 
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
@@ -85,6 +87,26 @@ class Traces:
             merged = tuple(sorted({*known.steps, *steps}))
             found[photo.uid] = Appearance(photo, merged, known.is_answer or is_answer)
         return list(found.values()), gone
+
+    def export(
+        self,
+        names: Sequence[str] = (),
+        form: Format = "chatml",
+        pictures: PictureForm = "uid",
+        *,
+        redact: bool = False,
+        accepted: bool = False,
+    ) -> Iterator[dict[str, Json]]:
+        """Rows for fine-tuning of the named traces, or of all of them, those that cannot be read
+        left out; ``accepted``: only of those whose answer holds. docs/trajectories.md has the
+        forms. Raises what ``open`` raises, and UsageError for paths in a redacted export."""
+        if names:
+            records = [self.open(name) for name in names]
+        else:
+            whole = [one.episode_id for one in self.list() if not one.problem]
+            records = [self.open(name) for name in whole]
+        chosen = [record for record in records if not accepted or is_accepted(record)]
+        return exported(self._parts, chosen, form, pictures, redact=redact)
 
     def replay(self, name: str) -> Replay:
         """The recorded calls made again on the library as it is now; no model is asked, and the

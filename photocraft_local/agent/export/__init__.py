@@ -1,0 +1,1 @@
+"""Traces as data for fine-tuning, with or without what is the person's own."""

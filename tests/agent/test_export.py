@@ -1,0 +1,132 @@
+"""Exports hold the very prompts that the backbone read; redaction of whatever stands in a trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photocraft_local.agent import trajectory
+from photocraft_local.agent.export.formats import rows, tool_schemas
+from photocraft_local.agent.export.prompts import segments
+from photocraft_local.agent.export.redaction import Redaction, safe_words
+from photocraft_local.agent.loop import Agent
+from photocraft_local.memory.memory import Memory
+from photocraft_local.records import ToolCall
+from photocraft_local.serving.scripted import ScriptedModel
+from photocraft_local.settings import Settings
+from photocraft_local.tools.registry import Registry
+
+
+@pytest.fixture
+def played(
+    new_registry: Callable[[], Registry], memory: Memory, settings: Settings
+) -> tuple[ScriptedModel, trajectory.Trajectory]:
+    """An episode of nine turns with two compactions in it."""
+    calls = [ToolCall("find", {"text": f"dog {number}"}) for number in range(6)]
+    for at in (2, 5):
+        calls.insert(at, ToolCall("compress_context", {"reason": f"after {at}"}))
+    model = ScriptedModel([*calls, ToolCall("submit_answer", {"photos": ["aaaaa"]})])
+    agent = Agent(model, new_registry(), memory, settings, library_card="two photos")
+    agent.ask("where is the dog?")
+    assert agent.last_trace
+    return model, trajectory.load(agent.last_trace)
+
+
+def test_the_prompts_are_those_that_the_model_read(
+    played: tuple[ScriptedModel, trajectory.Trajectory],
+) -> None:
+    model, record = played
+    assert len(record.compactions) == 2
+    found = list(segments(record))
+    assert sum(segment.num_new for segment in found) == len(model.seen) == len(record.steps)
+    turn = 0
+    for segment in found:
+        replies = [n for n, one in enumerate(segment.messages) if one["role"] == "assistant"]
+        for at in replies[len(replies) - segment.num_new :]:
+            assert list(segment.messages[:at]) == list(model.seen[turn])
+            turn += 1
+
+
+def test_each_reply_is_trained_on_once(
+    played: tuple[ScriptedModel, trajectory.Trajectory],
+) -> None:
+    _, record = played
+    for form in ("chatml", "sharegpt"):
+        made = list(rows(record, form, str))
+        sides = [side for row in made for side in row.get("messages") or row["conversations"]]
+        trained = [one.get("content") or one["value"] for one in sides if one["train"]]
+        texts = [json.loads(text)["call"]["arguments"] for text in trained]
+        assert texts == [step.call.arguments for step in record.steps]
+
+
+def test_the_tools_are_told_as_the_registry_tells_them() -> None:
+    from photocraft_local.tools.standard import standard_tools
+
+    registry = Registry(standard_tools(), context=None)  # type: ignore[arg-type]
+    assert tool_schemas() == registry.schemas()
+
+
+HOSTILE = (
+    "/home/anna/Pictures/IMG 2041.jpg",
+    "C:\\Users\\Anna\\a.jpg",
+    "~/Zurich/p7k3mq.jpg",
+    "anna@example.org, +44 20 7946 0018",
+    "38.7139,-9.1394",
+    'near("38.7, -9.1", 5)',
+    "at 38.713912",
+    "Anna and Rose at Rose Cottage",
+    "sunset of 2021-06-14T10:31:00",
+    "on 14 June 2021",
+    "\ue000Anna\ue001",
+    "李雷在里斯本",
+    "Ἀθῆναι Москва",
+    "p7k3mq.c12 p7k3mq",
+)
+SECRETS = (
+    *("anna", "rose", "cottage", "zurich", "example", "img", "38.7", "-9.1", "2021", "14 june"),
+    *("10-31", "李雷", "里斯本", "москва", "ἀθῆναι", "p7k3mq", "users", "pictures", "06-14"),
+)
+
+
+@given(st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=4), st.text(max_size=5))
+def test_no_name_survives_wherever_it_stands(texts: list[str], between: str) -> None:
+    redaction = Redaction(["Rose", "Cottage"], weeks=260)
+    words = f" {between} ".join(texts)
+    told = redaction.text(f"photos of {words}").casefold()
+    found = [secret for secret in SECRETS if secret in told]
+    assert not [secret for secret in found if secret not in between.casefold()]
+
+
+def test_every_place_of_a_trace_is_reached() -> None:
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {"Quimby": "Quimby"} | {key: filled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [*map(filled, value), "Quimby"]
+        return "Quimby" if isinstance(value, str) else value
+
+    from test_trajectory import full
+
+    data = json.loads(json.dumps(full().to_json()))
+    kept = {key: data[key] for key in ("schema", "today", "status", "package_version", "pictures")}
+    told = Redaction().trace({**filled(data), **kept})
+    assert "quimby" not in json.dumps(told).casefold()
+
+
+def test_the_words_that_stay_name_no_one() -> None:
+    words = safe_words()
+    assert {"photos", "dog", "filter_photos", "beach", "from"} <= words
+    assert not words & {"anna", "peter", "lisbon", "paris", "italy", "london", "portugal", "maria"}
+
+
+def test_times_keep_their_distances_and_weekdays() -> None:
+    redaction = Redaction(weeks=208)
+    told = redaction.text("from 2021-06-14T10:31:00 to 2021-06-21 10:31, month 2021-06")
+    assert told == "from 2025-06-09T10:31:00 to 2025-06-16 10:31, month 2025-05"
+    told = redaction.text("in October 2008, after 22 October 2008")
+    assert told == "26 September 2012 to 26 October 2012, from 18 October 2012 on"
