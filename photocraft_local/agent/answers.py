@@ -44,9 +44,10 @@ def answer_of(asked: str, steps: Sequence[Step]) -> Answer:
 
 
 def _plain(text: str) -> str:
-    """In the form in which words are searched: composed letters, nothing invisible."""
-    composed = unicodedata.normalize("NFC", text)
-    return "".join(char for char in composed if unicodedata.category(char) not in ("Cc", "Cf"))
+    """In the form in which words are searched: composed letters, nothing invisible but the ends
+    of lines, since a question may begin on any."""
+    lines = "\n".join(unicodedata.normalize("NFC", text).splitlines())
+    return "".join(c for c in lines if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf"))
 
 
 def _filters(steps: Sequence[Step]) -> list[str]:

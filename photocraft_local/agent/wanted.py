@@ -27,7 +27,7 @@ _ASKING = (
     r"por qué\b|(?:hay|estuve)\b|lee (?:el|la|lo|los|las|este|esta)\b|cuenta\b",
 )
 _BEGINNING = re.compile(
-    rf"(?:^|[.,;:!?¿¡–—])\s*(?:(?:and|und|et|y|on|in|at|from|since|à|a|de|en|im|seit)\s+)?(?:{'|'.join(_ASKING)})",
+    rf"(?:^|[.,;:!?¿¡–—])[^\S\n]*(?:(?:and|und|et|y|on|in|at|from|since|à|a|de|en|im|seit)\s+)?(?:{'|'.join(_ASKING)})",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHINESE = re.compile(

@@ -57,6 +57,11 @@ def test_it_wants_words(question: str) -> None:
     assert asks_for_words(question)
 
 
+def test_a_long_question_costs_little() -> None:
+    for piece in ("\n", " ", ", ", ",\n", "and ", "dog "):
+        assert not asks_for_words(piece * 100_000)
+
+
 @pytest.mark.parametrize("question", PHOTOS)
 def test_it_wants_photos(question: str) -> None:
     assert not asks_for_words(question)
@@ -70,6 +75,9 @@ def test_it_wants_photos(question: str) -> None:
         ("how many dogs", {"text": "none", "reason": "no dog"}, "none", "no dog"),
         ("dogs on a beach", {"text": "none is seen"}, "none is seen", "none is seen"),
         ("dogs on a beach", {"text": ""}, "", ""),
+        ("my holiday in 2021\nhow many beaches?", {"text": "none"}, "none", ""),
+        ("a dog\r\n  what colour is it", {"text": "red"}, "red", ""),
+        ("a dog\u2028a cat", {"text": "none is seen"}, "none is seen", "none is seen"),
     ],
 )
 def test_a_text_without_photos_answers_only_a_question_that_wants_words(

@@ -127,6 +127,35 @@ def numbered(num: int) -> list[ChatRequest]:
     return [ChatRequest([{"role": "user", "content": str(at)}]) for at in range(num)]
 
 
+@pytest.mark.parametrize(
+    ("path", "reply"),
+    [
+        ("/tokenize", {"tokens": ["yes"]}),
+        ("/tokenize", {"tokens": 5}),
+        ("/tokenize", {"tokens": [True]}),
+        ("/tokenize", [7]),
+        ("/detokenize", {"text": "ye"}),
+        ("/detokenize", ["ye"]),
+        ("/chat", {"choices": [{"message": {"content": "x"}, "logprobs": {"content": []}}]}),
+        ("/chat", told({"token_id:": -1.0, "token_id:x": -2.0, "token_id:-7": -1.0})),
+    ],
+)
+def test_replies_of_another_shape_are_an_error_of_the_model(
+    tmp_path: Path, path: str, reply: Any
+) -> None:
+    def strange(handler: Handler, body: dict[str, Any]) -> None:
+        if path in handler.path:
+            return handler.send_json(200, reply)
+        return tells(handler, body)
+
+    with (
+        played(always=strange, at=tmp_path / "s") as server,
+        ChatClient(server.endpoint, "m", tries=1) as client,
+        pytest.raises(ModelError),
+    ):
+        client.chat(ASKED)
+
+
 def test_many_are_answered_in_their_order_and_a_failure_stands_in_its_place(tmp_path: Path) -> None:
     def turn(handler: Handler, body: dict[str, Any]) -> None:
         number = int(body["messages"][0]["content"])

@@ -69,7 +69,8 @@ class Chooser:
             except ModelError:  # no server of vLLM's
                 told = None
             tokens = told.get("tokens") if isinstance(told, dict) else None
-            self._ids[text] = tuple(map(int, tokens)) if tokens else None
+            is_told = isinstance(tokens, list) and all(type(one) is int for one in tokens)
+            self._ids[text] = tuple(tokens) if is_told and tokens else None
         return self._ids[text]
 
     async def _step(
@@ -80,14 +81,16 @@ class Chooser:
         messages = request.messages
         if prefix:
             said = await self._post("/detokenize", {"model": self._model, "tokens": list(prefix)})
-            messages = _begun(messages, str(said["prompt"]))
+            if not (isinstance(said, dict) and isinstance(said.get("prompt"), str)):
+                raise ModelError(f"the backbone gives no text for tokens: {shown(said)}")
+            messages = _begun(messages, said["prompt"])
         body = _asking(replace(request, messages=messages), self._model)
         body |= {"logprob_token_ids": wanted, "return_tokens_as_token_ids": True}
         reply = await self._post(CHAT, body)
         told = {
             int(token.removeprefix(_NAMED)): value
             for token, value in _told(reply).items()
-            if token.startswith(_NAMED)
+            if token.startswith(_NAMED) and token.removeprefix(_NAMED).isdecimal()
         }
         missing = [token for token in wanted if token not in told]
         if missing:  # a server that takes no notice of the ids tells the likeliest only
