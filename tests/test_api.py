@@ -130,7 +130,7 @@ def test_an_answer_holds_whole_photos_evidence_and_its_trajectory(
         assert tuple(seen) == answer.steps
         assert answer.trajectory is not None
         assert answer.trajectory.is_file()
-        assert [record.question for record in search.memory.list()] == [answer.question]
+        assert [record.question for record in search.memory.episodes.list()] == [answer.question]
         empty = search.ask("photos from Arezzo in 1999")
         assert (len(empty), bool(empty.text or empty.reason)) == (0, True)
         with pytest.raises(QuestionNotUnderstood):
@@ -143,7 +143,8 @@ def test_forget_takes_traces_and_memories_too(settings: Settings, photos: Path) 
         answer = search.ask("photos from Arezzo in October 2008")
         uid = answer.photos[0].photo.uid
         assert search.forget(uid) == uid
-        assert search.memory.list() == []
+        assert search.memory.list("episodes") == []
+        assert {skill.origin for skill in search.memory.skills.list()} == {"seed"}
         assert answer.trajectory is not None
         assert not answer.trajectory.exists()
         with pytest.raises(UnknownPhoto):

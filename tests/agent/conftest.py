@@ -15,7 +15,7 @@ from photocraft_local.tools.registry import Registry
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(library=tmp_path / "library", cache=tmp_path / "cache")
+    return Settings(library=tmp_path / "library", cache=tmp_path / "cache", skill_seeds=False)
 
 
 @pytest.fixture
