@@ -72,7 +72,7 @@ def test_the_tools_are_told_as_the_registry_tells_them() -> None:
 
 
 HOSTILE = (
-    "/home/anna/Pictures/IMG 2041.jpg",
+    "/mnt/anna/Pictures/IMG 2041.jpg",
     "C:\\Users\\Anna\\a.jpg",
     "~/Zurich/p7k3mq.jpg",
     "anna@example.org, +44 20 7946 0018",
