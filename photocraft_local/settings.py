@@ -112,6 +112,13 @@ class Settings:
     )
     event_gap_hours: float = _option("a longer pause starts a new event", default=3.0)
     event_gap_km: float = _option("a longer jump starts a new event", default=5.0)
+    crops_megabytes: int = _option(
+        "room that pictures of crops may take after a compaction; cleared ones are cut again",
+        default=500,
+    )
+    crops_days: float = _option(
+        "a compaction clears pictures of crops that were not used for so many days", default=90.0
+    )
     lock_wait_seconds: float = _option("how long to wait for a locked library", default=10.0)
     hemisphere: str = _option("whose seasons are meant: 'north' or 'south'", default="north")
     first_weekday: str = _option(
@@ -140,6 +147,8 @@ class Settings:
             "verify_threshold": 0 < self.verify_threshold < 1,
             "event_gap_hours": self.event_gap_hours > 0,
             "event_gap_km": self.event_gap_km > 0,
+            "crops_megabytes": self.crops_megabytes >= 0,
+            "crops_days": self.crops_days >= 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,
             "hemisphere": self.hemisphere in HEMISPHERES,
             "first_weekday": self.first_weekday in WEEKDAYS,

@@ -192,9 +192,10 @@ class PhotoSearch:
         return self._parts.library().remove_root(absolute(folder))
 
     def compact(self) -> CompactReport:
-        """Drop what is kept of photos whose files are gone."""
+        """Drop what is kept of photos whose files are gone, and pictures of crops that were not
+        used for long (settings ``crops_days``, ``crops_megabytes``); these can be cut again."""
         dropped = self._parts.library().compact()
-        return CompactReport(dropped.photos, dropped.vectors)
+        return CompactReport(dropped.photos, dropped.vectors, dropped.crops, dropped.crop_bytes)
 
     @property
     def places(self) -> NamedPlaces:

@@ -157,3 +157,5 @@ class CompactReport:
 
     photos: int  # rows of photos whose files are gone
     vectors: int  # over all vector spaces
+    crops: int = 0  # pictures of crops that can be cut again
+    crop_bytes: int = 0

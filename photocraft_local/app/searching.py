@@ -105,7 +105,7 @@ def look_of(parts: Parts, example: str | Path) -> NDArray[np.float32]:
         return _encoded(parts, absolute(example))
     if photo.uid == str(example).strip().casefold():
         return parts.searcher().photo_vector(photo.uid)
-    return _encoded(parts, bytes(library.crop(str(example)).path))
+    return _encoded(parts, bytes(library.crop_picture(str(example))))
 
 
 def _encoded(parts: Parts, path: bytes) -> NDArray[np.float32]:

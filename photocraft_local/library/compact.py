@@ -1,5 +1,6 @@
-"""Giving room back: photos that are gone from disk, their crops, and rows of vectors that
-belong to no photo. Killed at any moment, it leaves a library that a later run compacts.
+"""Giving room back: photos that are gone from disk, their crops, rows of vectors that belong to
+no photo, and pictures of crops that nobody used for long (old_crops.py). Killed at any moment, it
+leaves a library that a later run compacts.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from photocraft_local.errors import UsageError
+from photocraft_local.library import old_crops
 from photocraft_local.library.schema import FileState, PhotoState, Role
 from photocraft_local.records import path_text
 from photocraft_local.storage.rows import RowStore
@@ -22,6 +24,8 @@ class Compacted:
 
     photos: int
     vectors: int
+    crops: int  # pictures of crops that were cleared
+    crop_bytes: int
 
 
 _GONE = f"""
@@ -45,8 +49,11 @@ def compact(library: Library) -> Compacted:
         keep = library.database.integers("SELECT photo_id FROM photos")
         stores = [RowStore.open(folder) for folder in library.space_folders()]
         vectors = sum(store.compact(keep) for store in stores)
+        settings = library.settings
+        most = settings.crops_megabytes * 1_000_000
+        cleared = old_crops.clear(library, most_bytes=most, days=settings.crops_days)
         library.database.vacuum()
-    return Compacted(len(gone), vectors)
+    return Compacted(len(gone), vectors, cleared.crops, cleared.size)
 
 
 def remove_root(library: Library, root: bytes) -> int:

@@ -22,7 +22,7 @@ class Crop:
     uid: str
     parent_uid: str
     box: Box
-    path: Path  # a PNG file
+    path: Path  # a PNG file, unless it was cleared: old_crops.py cuts it again
 
 
 class CropStore:
@@ -31,6 +31,14 @@ class CropStore:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    def files(self) -> list[Path]:
+        """All that lies in the folder, rows or not; what a crash left of a write, too."""
+        return list(self._folder.iterdir()) if self._folder.is_dir() else []
 
     def add(self, parent_id: int, parent_uid: str, box: Box, png: bytes) -> str:
         """UID of the crop; the one that is there already for the same parent and box."""

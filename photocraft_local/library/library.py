@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.errors import UnknownPhoto
-from photocraft_local.library import compact, events, forget, status
+from photocraft_local.library import compact, events, forget, old_crops, status
 from photocraft_local.library.columns import LibraryColumns, read_columns
 from photocraft_local.library.crops import Box, Crop, CropStore
 from photocraft_local.library.folder import DATABASE, LOCK, SPACES, prepare_folder
@@ -218,6 +218,10 @@ class Library:
     def crop(self, uid: str) -> Crop:
         """Raises UnknownPhoto."""
         return self.crops.get(normalise(uid))
+
+    def crop_picture(self, uid: str) -> Path:
+        """The file of a crop, cut again if it was cleared. Raises UnknownPhoto, UnreadablePhoto."""
+        return old_crops.picture_of(self, self.crop(uid))
 
     def space_folders(self) -> list[Path]:
         """Folders of the vector spaces, one an encoder that was ever used."""

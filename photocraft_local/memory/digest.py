@@ -62,8 +62,10 @@ def photo_ids(data: dict[str, Json]) -> list[str]:
 
 
 def _told_ids(seen: Observation) -> list[str]:
-    """Those of the photos, or else of the pictures that were shown."""
-    return photo_ids(seen.data) or [uid for uid, _ in seen.images]
+    """Those of the photos, or else of the pictures that pages had or that were shown."""
+    found = seen.data.get("pictures")
+    named = [uid for uid in found if isinstance(uid, str)] if isinstance(found, list) else []
+    return photo_ids(seen.data) or named or [uid for uid, _ in seen.images]
 
 
 def _brief(value: Json) -> Json:

@@ -51,10 +51,13 @@ class Lookup:
             "pages": counts.pages,
             "passages": [_row(passage) for passage in found],
         }
-        told = {passage.picture for passage in found}
+        told = dict.fromkeys(passage.picture for passage in found if passage.picture)
         if not source and counts.pictures:
             shown = _pictures(context, store, query)
             data["like_pictures"] = [row for row in shown if row["uid"] not in told]
+            told |= {row["uid"]: None for row in shown}
+        if told:
+            data["pictures"] = list(told)  # what the digest of the turns keeps
         return Observation(self.name, data=data, brief=counted(len(found), "passage"))
 
 

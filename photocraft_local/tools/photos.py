@@ -117,7 +117,8 @@ def source(context: ToolContext, uid: str) -> Source:
         raise _unknown(context, uid, exc) from exc
     if is_crop(uid):
         crop = context.library.crop(uid)
-        return Source(crop.uid, bytes(crop.path), photo, Box.from_corners(*crop.box), photo.uid)
+        path = bytes(context.library.crop_picture(uid))
+        return Source(crop.uid, path, photo, Box.from_corners(*crop.box), photo.uid)
     return Source(photo.uid, present_path(photo), photo)
 
 

@@ -225,6 +225,34 @@ def test_what_a_page_says_stays_data(known: PhotoSearch, settings: Settings, fol
     assert "The tower is in Lisbon" in prompt
 
 
+def test_ids_of_page_pictures_survive_compaction(known: PhotoSearch, settings: Settings) -> None:
+    context = context_of(known, settings)
+    memory = Memory.open(settings)
+    context.memory = memory
+    compact = ToolCall("compress_context", {"reason": "it is long"})
+    model = ScriptedModel(
+        [
+            ToolCall("lookup", {"query": "what did bruno eat"}),
+            *[
+                compact,
+                ToolCall("list_events", {}),
+                compact,
+                ToolCall("lookup", {"query": "tower"}),
+            ],
+            *[ToolCall("submit_answer", {"photos": [], "text": "x", "evidence": []})] * 2,
+        ]
+    )
+    registry = Registry(standard_tools(), context)
+    agent = Agent(model, registry, memory, settings, today=context.today)
+    agent.ask("what did the dog of my notes eat")
+    store = known._parts.knowledge()
+    assert store
+    uid = store.search("bruno ate")[0].picture
+    for messages in model.seen[3:]:
+        assert "Summary of the turns" in str(messages)
+        assert uid in str(messages)
+
+
 def test_without_pages_lookup_says_how_to_add_some(settings: Settings) -> None:
     with PhotoSearch(settings) as search:
         registry = Registry(standard_tools(), context_of(search, settings))

@@ -165,3 +165,14 @@ def test_a_file_that_cannot_be_read_is_told_not_hidden(
     assert "broken.jpg" in seen.data["not_shown"]["q1"]
     assert "no picture could be shown" in call("view_photos", photos=["q1"]).error
     assert not call("fetch_image", uid="q1").ok
+
+
+def test_a_crop_that_was_cleared_is_shown_as_before(
+    call: Call, context: ToolContext, album: Album
+) -> None:
+    uid = call("zoom_in", uid=album.uid(ARTS), x=300, y=400, width=700, height=300).data["uid"]
+    tools = (("fetch_image", {"uid": uid}), ("view_photos", {"photos": [uid], "layout": "sheet"}))
+    before = [call(tool, **how) for tool, how in tools]
+    for tool, how in tools:
+        context.library.crop(uid).path.unlink()
+        assert call(tool, **how) == before.pop(0)

@@ -20,10 +20,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with PhotoSearch(Settings.load(**settings_overrides(args))) as photos:
         report = photos.compact()
     if args.json:
-        console.json({"dropped_photos": report.photos, "dropped_vectors": report.vectors})
+        console.json(
+            {
+                "dropped_photos": report.photos,
+                "dropped_vectors": report.vectors,
+                "cleared_crops": report.crops,
+                "cleared_bytes": report.crop_bytes,
+            }
+        )
     else:
         console.line(
             f"dropped {count_text(report.photos, 'photo')} that were gone from disk"
             f" and {count_text(report.vectors, 'vector')}"
+        )
+        console.line(
+            f"cleared {count_text(report.crops, 'picture of a crop', 'pictures of crops')}"
+            f" ({report.crop_bytes / 1e6:,.1f} MB), which can be cut again"
         )
     return exit_codes.OK
