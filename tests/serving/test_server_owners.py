@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from server_processes import gone, leftovers
 
+from photocraft_local.errors import ModelError
 from photocraft_local.serving.vllm import processes
 from photocraft_local.serving.vllm.record import ServerRecord
 from photocraft_local.serving.vllm.server import ManagedServer
@@ -149,3 +153,39 @@ def test_a_damaged_record_is_no_record(server: ManagedServer, text: str) -> None
     server.place.record.write_text(text, "latin-1")
     server.ensure()
     server.check()
+
+
+def replace_config(folder: Path) -> None:
+    text = (folder / "config.json").read_bytes()
+    (folder / "new").write_bytes(text + b"\n")
+    (folder / "new").replace(folder / "config.json")
+
+
+def another_shard(folder: Path) -> None:
+    (folder / "one-more.safetensors").write_bytes(b"")
+
+
+def a_new_folder(folder: Path) -> None:
+    folder.rename(folder.with_name("older"))
+    shutil.copytree(folder.with_name("older"), folder, copy_function=shutil.copyfile)
+
+
+@pytest.mark.parametrize("change", [replace_config, another_shard, a_new_folder])
+def test_weights_that_were_replaced_are_not_asked_of_the_server_of_the_old_ones(
+    server: ManagedServer, settings: Settings, change: Callable[[Path], None]
+) -> None:
+    server.ensure()
+    assert settings.weights
+    (settings.weights / "SHA256SUMS").write_text("")  # not read for a model
+    with ManagedServer(settings) as other:
+        other.ensure()
+        assert not other.owned
+    change(settings.weights)
+    with ManagedServer(settings) as other:
+        with pytest.raises(ModelError, match="changed since their server was started") as refused:
+            other.ensure()
+        assert f"process {os.getpid()}" in refused.value.hint
+        assert server.runs()  # whoever asks it goes on
+        server.stop()
+        other.ensure()
+        assert other.owned

@@ -6,6 +6,7 @@ from what it reads.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,19 @@ from photocraft_local.storage.safetensors import Tensor, TensorFault, read_tenso
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 _MARKS_OF_EMBEDDERS = ("modules.json", "config_sentence_transformers.json")
+_READ = (".safetensors", ".json", ".jinja", ".txt")
 _NEEDED = ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json")
+
+
+def stamp_of(folder: Path) -> str:
+    """Another one if any file that a model is read from was put in place since; "" if the folder
+    cannot be read. Opens no file."""
+    try:
+        files = sorted(path for path in folder.iterdir() if path.suffix in _READ)
+        seen = [(path.name, (at := path.stat()).st_size, at.st_mtime_ns) for path in files]
+    except OSError:
+        return ""
+    return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
 
 
 def row_text(model_type: str, row: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm import processes
+from photocraft_local.serving.vllm.folder import stamp_of
 from photocraft_local.serving.vllm.limits import Limits
 from photocraft_local.serving.vllm.place import ServerPlace, listens
 from photocraft_local.serving.vllm.processes import Process
@@ -21,7 +22,8 @@ GRACE = 15.0  # seconds that a server has to stop by its own rules
 
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
-    """``owner`` started it and is why it runs; ``keeper`` ends it when the owner goes."""
+    """``owner`` started it and is why it runs; ``keeper`` ends it when the owner goes.
+    ``stamp``: of the folder of weights when it was started, "" if that is not known."""
 
     run: str
     owner: Process
@@ -30,6 +32,7 @@ class ServerRecord:
     weights: Path
     endpoint: Endpoint
     limits: Limits
+    stamp: str
 
     @classmethod
     def read(cls, path: Path) -> ServerRecord | None:
@@ -45,6 +48,7 @@ class ServerRecord:
                 weights=Path(data["weights"]),
                 endpoint=Endpoint(endpoint.url, endpoint.socket, str(data["token"])),
                 limits=Limits(**data["limits"]),
+                stamp=str(data.get("stamp", "")),
             )
         except FileNotFoundError:
             return None
@@ -84,6 +88,7 @@ def facts(owner: Process, weights: Path, endpoint: Endpoint, limits: Limits) -> 
         "endpoint": str(endpoint),
         "token": endpoint.token,
         "limits": asdict(limits),
+        "stamp": stamp_of(weights),
     }
 
 

@@ -16,7 +16,13 @@ from photocraft_local.errors import ModelError
 from photocraft_local.serving.endpoint import Endpoint
 from photocraft_local.serving.vllm import health
 from photocraft_local.serving.vllm.command import ServeCommand, version_note
-from photocraft_local.serving.vllm.deriving import derive, local_endpoint, place_of
+from photocraft_local.serving.vllm.deriving import (
+    derive,
+    local_endpoint,
+    place_of,
+    weights_folder,
+)
+from photocraft_local.serving.vllm.folder import stamp_of
 from photocraft_local.serving.vllm.launch import start_keeper
 from photocraft_local.serving.vllm.limits import Limits
 from photocraft_local.serving.vllm.outside import OutsideServer
@@ -167,6 +173,7 @@ class ManagedServer:
             if self._record is None:
                 self._launch(place, progress)
                 return self.endpoint
+            self._check_unchanged(self._record)
         progress("using the server that runs already")
         try:
             self._await_end_or_token()
@@ -175,6 +182,17 @@ class ManagedServer:
                 raise
             return self._start(progress)  # it went while it was looked at
         return self.endpoint
+
+    def _check_unchanged(self, record: ServerRecord) -> None:
+        """Another model in the same folder counts tokens and pictures otherwise."""
+        folder = weights_folder(self._settings)
+        if record.stamp not in ("", stamp_of(folder)):
+            self._record = None
+            raise ModelError(
+                f"the weights in {folder} were changed since their server was started",
+                hint=f"end the photocraft that serves them (process {record.owner.pid}), and ask"
+                " again",
+            )
 
     def _look(self) -> None:
         """``check``, given up as soon as the process is gone: one that goes down may keep the
