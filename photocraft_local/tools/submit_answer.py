@@ -201,6 +201,11 @@ def _verified(
 
 
 def _concerned(claim: Mapping[str, Any], context: ToolContext, photos: list[Photo]) -> list[Photo]:
+    if "about" in claim and "photos" in claim:
+        raise UsageError(
+            f"the condition {safe_text(claim['constraint'])!r} has both photos and about",
+            hint="say in one of them which photos it is about",
+        )
     if "about" in claim:
         kept = set(context.sets.get(claim["about"]).uids)
         return [photo for photo in photos if photo.uid in kept]

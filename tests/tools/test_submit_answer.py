@@ -229,6 +229,13 @@ def test_an_order_and_sets_are_checked(call: Call, nikon: list[str]) -> None:
     )
 
 
+def test_a_condition_is_about_one_choice_of_photos(call: Call, nikon: list[str]) -> None:
+    call("filter_photos", when="October 2008", save_as="walk")
+    claim = {"constraint": "in 2008", "when": "2008", "about": "walk", "photos": nikon[:1]}
+    seen = call("submit_answer", photos=nikon, evidence=[claim])
+    assert "both photos and about" in seen.error
+
+
 def test_a_condition_can_be_about_the_photos_of_a_set(
     call: Call, nikon: list[str], album: Album
 ) -> None:
