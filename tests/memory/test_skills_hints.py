@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -260,3 +261,15 @@ def test_each_switch_switches_its_part(tmp_path: Path) -> None:
     assert bare.hints.for_question(question) == ()
     assert bare.skills is not None
     assert Memory.open(settings_in(tmp_path)).hints.for_question(question)[0].origin == "seed"
+
+
+def test_no_figure_is_measured_with_memory(root: Path) -> None:
+    """Benchmarks that ask questions switch memory off, and with it skills and seeds."""
+    asking = [
+        path
+        for path in sorted((root / "benchmarks").glob("*.py"))
+        if re.search(r"\bphotos\.ask\(|\bsearch\.ask\(|\bAgent\(", path.read_text("utf-8"))
+    ]
+    assert "planner_album.py" in [path.name for path in asking]
+    for path in asking:
+        assert re.search(r"\bmemory=False\b", path.read_text("utf-8")), path.name
