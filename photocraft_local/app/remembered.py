@@ -6,13 +6,14 @@ from an editor or a file is checked whole before anything of it is stored.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from photocraft_local.errors import UsageError
+from photocraft_local.errors import LibraryError, UsageError
 from photocraft_local.memory import markdown
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.skills import SkillStore
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Item: TypeAlias = EpisodeRecord | Skill
 KINDS = ("episodes", "skills")
+_log = logging.getLogger(__name__)
 _LARGEST = 1 << 20  # bytes of one file
 _MOST_FILES = 10_000
 
@@ -59,13 +61,14 @@ class Remembered:
 
     def show(self, item_id: str) -> Item:
         """Raises UsageError for an id that is not there."""
-        found = next((item for item in self.list() if id_of(item) == item_id), None)
-        if found is None:
-            raise UsageError(
-                f"memory holds neither an episode nor a skill {item_id!r}",
-                hint="`photocraft memory list` shows the ids",
-            )
-        return found
+        for kind in KINDS:  # episodes can be had though the skills cannot be read
+            for item in self.list(kind):
+                if id_of(item) == item_id:
+                    return item
+        raise UsageError(
+            f"memory holds neither an episode nor a skill {item_id!r}",
+            hint="`photocraft memory list` shows the ids",
+        )
 
     def edit(self, item_id: str, text: str) -> Item:
         """Stores ``text_of`` an item as a person changed it. Raises UsageError with the line of a
@@ -88,8 +91,8 @@ class Remembered:
         if isinstance(self.show(item_id), Skill):
             self.skills.forget(item_id)
         else:
-            self.episodes.forget(item_id)
             self.skills.forget_episode(item_id)
+            self.episodes.forget(item_id)
 
     def forget_all(self, kind: str = "") -> int:
         """How many there were. Without the skills of the package, which are hidden then."""
@@ -102,11 +105,17 @@ class Remembered:
         return count + (self.skills.forget_all() if kind != "episodes" else 0)
 
     def forget_photo(self, uid: str) -> None:
-        """Removes all that names the photo, and the skills that only such episodes taught."""
-        gone = self.episodes.naming(uid)
+        """Removes all that names the photo, and the skills that only such episodes taught.
+
+        Skills hold nothing of a photo; where they cannot be written that is said, and the rest
+        goes. They come first, since what a crash interrupts begins again with the episodes.
+        """
+        try:
+            for episode_id in sorted(self.episodes.naming(uid)):
+                self.skills.forget_episode(episode_id)
+        except LibraryError as error:
+            _log.warning("%s; %s", error.message, error.hint)
         self.episodes.forget_photo(uid)
-        for episode_id in sorted(gone):
-            self.skills.forget_episode(episode_id)
 
     def export(self, folder: Path, kind: str = "") -> Sequence[Path]:
         """A Markdown file for each; returns the files. Raises UsageError, LibraryError."""

@@ -176,6 +176,29 @@ def test_forgetting_a_photo_reaches_traces_episodes_and_skills(
     assert all(uid.encode() not in path.read_bytes() for path in left)
 
 
+def test_damaged_skills_leave_the_episodes_in_reach(
+    photocraft: Any, shared: Path, tmp_path: Path
+) -> None:
+    library, skills, photos = tmp_path / "library", tmp_path / "skills", tmp_path / "photos"
+    env = {"PHOTOCRAFT_MEMORY_FOLDER": str(skills)}
+    photos.mkdir()
+    name = "ia_DSCN0010.jpg"
+    (photos / name).write_bytes((shared / "data" / "exif" / name).read_bytes())
+    assert photocraft("index", photos, "--library", library).code == 0
+    answer = photocraft("ask", ITALY, "--json", "--library", library, env=env).json()
+    episode = Path(answer["trajectory"]).stem
+    (skills / "skills.db").write_bytes(b"SQLite format 3\0" + bytes(50))
+    shown = photocraft("memory", "show", episode, "--library", library, env=env)
+    assert (shown.code, ITALY in shown.out) == (0, True)
+    assert photocraft("memory", "list", "--library", library, env=env).code == 4
+    uid = answer["photos"][0]["uid"]
+    done = photocraft("forget", uid, "--library", library, env=env)
+    assert done.code == 0
+    assert "warning: skills: " in done.err
+    only = ("memory", "list", "--only", "episodes", "--library", library)
+    assert photocraft(*only, env=env).out == ""
+
+
 def test_wrong_words_are_named(memory: Command) -> None:
     for words in (
         (),
