@@ -127,6 +127,7 @@ class Agent:
                 self._record(episode, step)
         except Answered as done:
             record.status, record.answer = "answered", done.answer
+            episode.save()  # first: an episode that is taken up again is remembered once
             self.memory.finish(episode.memory, done.answer)
             return done.answer
         except PhotocraftError as error:

@@ -333,6 +333,28 @@ def test_finished_episodes_are_remembered_and_recalled(
     assert "the brown dog at the lake" in note
 
 
+def test_an_episode_that_is_killed_while_it_is_remembered_is_remembered_once(
+    play: Callable[..., Any], memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, _model = play(FIND, SUBMIT)
+    finish = memory.finish
+
+    def killed(*given: Any) -> None:
+        finish(*given)
+        monkeypatch.setattr(trajectory.Trajectory, "save", lambda *_: None)  # what it still writes
+        raise SystemExit
+
+    monkeypatch.setattr(memory, "finish", killed)
+    with pytest.raises(SystemExit):
+        agent.ask("a dog on the beach")
+    monkeypatch.undo()
+    assert agent.last_trace is not None
+    again, _ = play()
+    assert again.resume(agent.last_trace).uids == ("aaaaa",)
+    assert memory.store is not None
+    assert len(memory.store.list()) == 1
+
+
 def test_a_wish_for_compaction_does_not_outlive_its_episode(
     play: Callable[..., Any], memory: Memory
 ) -> None:
