@@ -136,9 +136,11 @@ class Memory:
             learn(self.skills, record, answer, episode.steps, episode.hints, self._find_places)
 
     def recall(self, text: str) -> list[str]:
-        """Past episodes whose questions share words with ``text``, one note each."""
+        """Past episodes whose questions share words with ``text``, then ways of searching that held
+        for questions of its shape; one note each."""
         found = self.store.recall(text) if self.store else ()
-        return [_note(record) for record in found]
+        ways = [hint.text for hint in self.hints.for_question(text)]
+        return [*map(_note, found), *ways]
 
     def request_compaction(self, reason: str) -> None:
         """The backbone's wish; the loop grants it after the step in hand."""

@@ -249,6 +249,15 @@ def test_what_one_library_taught_is_a_hint_in_another(tmp_path: Path) -> None:
     assert "around(set=A, unit=day, shift=+) as B" in hints[0].text
 
 
+def test_recall_tells_ways_behind_what_was_asked_before(tmp_path: Path) -> None:
+    memory = Memory.open(settings_in(tmp_path, skill_seeds=False))
+    assert memory.skills is not None
+    memory.skills.add(learned("s-1"))
+    way = memory.skills.show("s-1").hint()
+    assert memory.recall("the day after the match") == [way]
+    assert memory.recall("lighthouse") == []
+
+
 def test_each_switch_switches_its_part(tmp_path: Path) -> None:
     question = "how many cats in 2020?"
     record = after_the_wedding()[0]
