@@ -73,14 +73,16 @@ class Registry:
         """What a call of an episode that was cut left behind beside its result: a saved set,
         pixels, photos that were doubted. Gives ``seen``, which is a trace's, with its pixels.
 
-        A call that has to be made again and fails now gives that failure instead."""
+        A call that has to be made again and fails now, or shows other pictures, gives what it
+        brings now."""
         tool: object = self._tools.get(call.name)
         if isinstance(tool, PutsBack) and tool.put_back(call.arguments, seen, self.context):
             return seen
         if not seen.ok or not ("save_as" in call.arguments or seen.images):
             return seen
         now = self.call(call)
-        return replace(seen, images=now.images) if now.ok else now
+        is_same = now.ok and [uid for uid, _ in now.images] == [uid for uid, _ in seen.images]
+        return replace(seen, images=now.images) if is_same else now
 
     def _checked(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)

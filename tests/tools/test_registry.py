@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
-from tool_album import as_text
+from tool_album import Album, as_text
 
-from photocraft_local.errors import MalformedCall, UsageError
-from photocraft_local.records import Observation, ToolCall
+from photocraft_local.errors import MalformedCall, UnreadablePhoto, UsageError
+from photocraft_local.records import Observation, Photo, ToolCall
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.photos import present_path
 from photocraft_local.tools.ports import Arguments, Tool
 from photocraft_local.tools.registry import Registry
+from photocraft_local.tools.sets import PhotoSets
 from photocraft_local.tools.standard import standard_tools
 
 NAMES = [
@@ -124,3 +127,30 @@ def test_the_same_call_gives_the_same_bytes(registry: Registry) -> None:
     ]
     for call in calls:
         assert as_text(registry.call(call)) == as_text(registry.call(call))
+
+
+def test_what_a_cut_episode_saw_is_put_back_as_it_was_or_said_to_be_gone(
+    registry: Registry, context: ToolContext, album: Album, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uids = [album.uid(f"ia_DSCN00{n}.jpg") for n in (10, 21)]
+    call = ToolCall("view_photos", {"photos": uids})
+    seen = registry.call(call)
+    kept = replace(seen, images=tuple((uid, b"") for uid, _ in seen.images))  # as a trace has it
+    assert registry.put_back(call, kept) == seen
+    saves = ToolCall("filter_photos", {"when": "October 2008", "save_as": "walk"})
+    found = registry.call(saves)
+    context.sets = PhotoSets()
+    assert registry.put_back(saves, found) == found
+    assert "walk" in context.sets
+    failed = registry.call(ToolCall("filter_photos", {"where": "((", "save_as": "never"}))
+    assert registry.put_back(saves, failed) is failed
+
+    def away(photo: Photo) -> bytes:
+        if photo.uid == uids[0]:
+            raise UnreadablePhoto("its drive is not mounted")
+        return present_path(photo)
+
+    monkeypatch.setattr("photocraft_local.tools.photos.present_path", away)
+    now = registry.put_back(call, kept)
+    assert [uid for uid, _ in now.images] == uids[1:]
+    assert "not mounted" in now.data["not_shown"][uids[0]]
