@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,7 @@ def test_the_prompts_are_those_that_the_model_read(
     played: tuple[ScriptedModel, trajectory.Trajectory],
 ) -> None:
     model, record = played
+    jsonschema.validate(json.loads(json.dumps(record.to_json())), trajectory.json_schema())
     assert len(record.compactions) == 2
     found = list(segments(record))
     assert sum(segment.num_new for segment in found) == len(model.seen) == len(record.steps)

@@ -23,7 +23,7 @@ from photocraft_local.records import Json
 NAMES = """
 Anna|Will|May|June|Mark|Rose|Art|Wo|Wann|Quand|Où|Cuando|Dónde|Wer|Marie|José|Max Mustermann|
 Lucca|Neuschwanstein|São Paulo|Reykjavík|Rua Augusta 112|Nikon Z 50|iPhone 13 Pro|Canon EOS R5|
-p7k3mq|pabcde.c1|q1.c4|IMG_2041.JPG|DSC00012.ARW|/home/anna/Bilder/2019|2019-06-14|14.06.2019|
+p7k3mq|pabcde.c1|q1.c4|IMG_2041.JPG|DSC00012.ARW|/mnt/anna/Bilder/2019|2019-06-14|14.06.2019|
 6/14/19|1987|38.7139|-9.1394|+49 170 1234567|anna@example.org|小明|何伟|故宫|周杰伦|上海外滩|Zoë|
 O'Brien|Jean-Luc|McDonald's|Grandma Ruth|Schlumpf|Tío Paco|Großtante Hilde|l'Alhambra
 """.replace("\n", "").split("|")
