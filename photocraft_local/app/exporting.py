@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from photocraft_local.agent.export.formats import Format, rows
 from photocraft_local.agent.export.redaction import Redaction
 from photocraft_local.agent.trajectory import Trajectory, of_json
-from photocraft_local.errors import LibraryError, UnknownPhoto, UsageError
+from photocraft_local.errors import LibraryError, PhotoError, UnknownPhoto, UsageError
 from photocraft_local.records import Json, path_text
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def _pictures(parts: Parts, record: Trajectory) -> Callable[[str], str]:
             return own[name]
         try:
             if "." in name:
-                return str(library.crop(name).path)
+                return str(library.crop_picture(name))
             paths = library.photo(name).paths
-        except (UnknownPhoto, LibraryError):
+        except (UnknownPhoto, PhotoError, LibraryError):
             return name
         return path_text(paths[0]) if paths else name
 

@@ -124,12 +124,7 @@ def source(context: ToolContext, uid: str) -> Source:
 
 def is_no_photo(context: ToolContext, uid: str) -> bool:
     """Whether it is a picture of the question or of a page, or a part of one."""
-    return of_the_question(context, uid) or is_page_picture(context, uid)
-
-
-def of_the_question(context: ToolContext, uid: str) -> bool:
-    """Whether it is one of the question's own pictures, or a part of one or of a page's."""
-    return uid in context.pictures or uid in context.crops
+    return uid in context.pictures or uid in context.crops or is_page_picture(context, uid)
 
 
 def is_page_picture(context: ToolContext, uid: str) -> bool:
