@@ -112,6 +112,10 @@ def _rejected(record: Trajectory, before: int) -> Iterator[str]:
             call = reply["call"]
             told = f": {call['name']} {json_text(call['arguments'])}" if call else ""
             yield _line("rejected", f"{reply['reason']}{told}")
+            if thought := reply.get("thought"):
+                yield from _block("thought", thought, inner=True)
+            if tokens := _tokens(Usage(**reply.get("usage", {}))):
+                yield _line("tokens", tokens, inner=True)
 
 
 def _compaction(made: Compaction) -> Iterator[str]:
@@ -145,6 +149,7 @@ def _answer(answer: Answer) -> Iterator[str]:
 
 def _total(record: Trajectory) -> Usage:
     turns = [usage for one in record.steps for usage in (one.usage, one.observation.usage)]
+    turns += [Usage(**reply.get("usage", {})) for reply in record.rejected]
     return sum((made.usage for made in record.compactions), sum(turns, Usage()))
 
 

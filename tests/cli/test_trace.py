@@ -19,6 +19,7 @@ from photocraft_local.records import Observation, Step, ToolCall, Usage
 
 Command = Callable[..., tuple[int, str, str]]
 HOSTILE = "\x1b[2Jred\x07 \u202eevil\u2028next\r\x9b31m"
+SPENT = {"prompt": 100, "cached": 50, "generated": 5, "pictures": 0, "pictures_sent": 0}
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def test_what_a_model_adds_is_told_too(
     record = load(asked["italy"])
     record.hints = [{"text": "look at the time first", "source": "e1", "episodes": ["e2", "e3"]}]
     record.rejected = [
-        {"before_step": 2, "reason": "no call", "call": None},
+        {"before_step": 2, "reason": "no call", "thought": "hm", "call": None, "usage": SPENT},
         {"before_step": 4, "reason": "repeated call", "call": {"name": "recall", "arguments": {}}},
     ]
     seen = Observation("view_photos", brief="one", images=(("p2wr7p", b""),), usage=Usage(9, 0, 1))
@@ -86,6 +87,7 @@ def test_what_a_model_adds_is_told_too(
     lines = out.splitlines()
     assert "hint        look at the time first" in lines
     assert "    from        episodes e2 e3, source e1" in lines
+    assert lines[lines.index("rejected    no call") + 1] == "    thought     hm"
     assert lines.index("rejected    no call") < lines.index("rejected    repeated call: recall {}")
     assert "compaction  turns up to 2 became a summary (full)" in lines
     assert "    decisions   it is the second" in lines
@@ -93,7 +95,7 @@ def test_what_a_model_adds_is_told_too(
     assert f"    tokens      {told}" in lines
     assert lines[lines.index("    thought     two") + 1] == "                lines"
     assert "    pictures    p2wr7p" in lines
-    assert any(line.startswith("all         1,009 in the prompt") for line in lines)
+    assert any(line.startswith("all         1,109 in the prompt") for line in lines)
 
 
 def test_nothing_in_a_trace_steers_the_terminal(
@@ -127,7 +129,7 @@ def test_nothing_in_a_trace_steers_the_terminal(
         ({"steps": 7}, "cannot be read"),
         ({"steps": [{"index": 1}]}, "cannot be read"),
         ({"question": 5}, "holds what no trace can hold"),
-        ({"rejected": ["x"]}, "holds what no trace can hold"),
+        ({"rejected": ["x"]}, "cannot be read"),
         ({"hints": [{}]}, "holds what no trace can hold"),
     ],
 )
