@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -57,6 +57,14 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     kept = os.environ.get("PHOTOCRAFT_TEST_CACHE")
     return Path(kept) if kept else tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def skills_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Questions of tests teach no skills to whoever runs them; child processes inherit it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PHOTOCRAFT_MEMORY_FOLDER", str(tmp_path_factory.mktemp("skills")))
+        yield
 
 
 @pytest.fixture(scope="session")
