@@ -269,7 +269,7 @@ def test_paths_and_pixels_of_photos_do_not_enter_the_prompt(life: Life) -> None:
 def test_a_past_question_is_recalled_and_a_forgotten_photo_is_gone_from_memory(
     life: Life,
 ) -> None:
-    store = life.search.memory
+    store = life.search.memory.episodes
     answer = life.ask("the cat in Berlin in November 2021")
     (found,) = answer.photos
     assert store.recall("cat Berlin November 2021")[0].uids == (found.photo.uid,)

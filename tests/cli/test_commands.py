@@ -166,12 +166,12 @@ def test_ask_answers_with_evidence_and_is_remembered_until_forgotten(
     assert [step["tool"] for step in answer["steps"]][-1] == "submit_answer"
     assert json.loads(Path(answer["trajectory"]).read_text())["status"] == "answered"
 
-    episodes = photocraft("memory", "list", "--json", "--library", library).json_lines()
-    mine = next(row for row in episodes if row["question"] == question)
+    listed = ("memory", "list", "--only", "episodes", "--json", "--library", library)
+    mine = next(row for row in photocraft(*listed).json_lines() if row["question"] == question)
     shown = photocraft("memory", "show", mine["episode_id"], "--library", library)
     assert question in shown.out
     assert photocraft("memory", "forget", mine["episode_id"], "--library", library).code == 0
-    left = photocraft("memory", "list", "--json", "--library", library).json_lines()
+    left = photocraft(*listed).json_lines()
     assert mine["episode_id"] not in [row["episode_id"] for row in left]
     assert photocraft("memory", "forget", "--all", "--library", library).code == 0
     assert photocraft("memory", "list", "--library", library).out == ""

@@ -90,10 +90,11 @@ def test_pictures_stand_as_uids_or_as_paths(
     looked = Step(1, ToolCall("view_photos", {}), Observation("view_photos", images=images))
     record.steps.insert(0, looked)
     trace = record.save(tmp_path)
-    file = str(shared / "data" / "exif" / "ia_DSCN0010.jpg")
+    given = shared / "data" / "exif" / "ia_DSCN0010.jpg"
+    stored = str(given.resolve())  # where the library found it
     for words, told in (
         ((), ["q1", "p2wr7p", "p000000"]),
-        (("--pictures", "path"), [file, file, "p000000"]),
+        (("--pictures", "path"), [str(given), stored, "p000000"]),
     ):
         row = exported(command, trace, *words)[0]
         parts = [part for one in row["messages"] for part in one["content"] if "image" in part]

@@ -19,13 +19,13 @@ from photocraft_local.records import Json
 from photocraft_local.settings import Settings
 
 _WANTS = {  # what stands behind each action
-    "list": "nothing",
-    "show": "one ID",
-    "edit": "one ID",
-    "forget": "one ID or --all",
-    "export": "one FOLDER",
-    "import": "one FILE or FOLDER",
-    "stats": "nothing",
+    "list": "",
+    "show": "ID",
+    "edit": "ID",
+    "forget": "ID (or --all)",
+    "export": "FOLDER",
+    "import": "FILE (or FOLDER)",
+    "stats": "",
 }
 _EDITED = Subject(
     name="memory",
@@ -70,7 +70,7 @@ def _check(args: argparse.Namespace) -> None:
         said = f"there is no action {args.action!r}" if args.action else "what to do is not said"
         raise UsageError(
             f"memory: {said}",
-            hint="; ".join(f"memory {name} needs {what}" for name, what in _WANTS.items()),
+            hint="; ".join(f"memory {name} {what}".rstrip() for name, what in _WANTS.items()),
         )
     takes_only = args.all or args.action in ("list", "export")
     if (args.all and args.action != "forget") or (args.only and not takes_only):
@@ -78,9 +78,10 @@ def _check(args: argparse.Namespace) -> None:
             f"memory {args.action} does not go with the options given",
             hint="--all goes with forget, --only with list, export and forget --all",
         )
-    if (args.item is not None) == (wants == "nothing" or args.all):
+    if (args.item is not None) == (not wants or args.all):
         raise UsageError(
-            f"memory {args.action} needs {wants}", hint="`photocraft memory list` shows the ids"
+            f"memory {args.action} needs {wants or 'nothing more'}",
+            hint="`photocraft memory list` shows the ids",
         )
 
 
