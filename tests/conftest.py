@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
@@ -57,6 +58,22 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     kept = os.environ.get("PHOTOCRAFT_TEST_CACHE")
     return Path(kept) if kept else tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def small_drive(tmp_path: Path) -> Iterator[Path]:
+    """An empty tmpfs of 1 MiB; skips loudly where mounting is not permitted."""
+    folder = tmp_path / "small-drive"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", os.fspath(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as exc:
+        pytest.skip(f"NO REAL DRIVE TESTED: cannot mount a tmpfs here ({exc})")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", os.fspath(folder)], check=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

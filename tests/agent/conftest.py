@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny_tools import Find, make_registry
 
+from photocraft_local.agent.loop import Agent
 from photocraft_local.memory.memory import Memory
+from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
 from photocraft_local.tools.registry import Registry
 
@@ -37,3 +40,15 @@ def registry(find: Find, memory: Memory) -> Registry:
 def new_registry(memory: Memory) -> Callable[[], Registry]:
     """A registry as a new process would have it: no sets yet."""
     return lambda: make_registry(Find(), memory)
+
+
+@pytest.fixture
+def play(registry: Registry, memory: Memory, settings: Settings) -> Callable[..., Any]:
+    """play(*lines, max_turns=…) → (agent, model); nothing has run yet."""
+
+    def make(*lines: Line, max_turns: int = 30) -> tuple[Agent, ScriptedModel]:
+        model = ScriptedModel(lines)
+        limited = Settings(library=settings.library, cache=settings.cache, max_turns=max_turns)
+        return Agent(model, registry, memory, limited), model
+
+    return make

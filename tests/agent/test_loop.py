@@ -12,44 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from loop_lines import FIND, SUBMIT, finds, last_text, saved
 
-from photocraft_local.agent import trajectory
 from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
-from photocraft_local.errors import AgentError, ModelError
+from photocraft_local.errors import ModelError
 from photocraft_local.memory.memory import Memory
-from photocraft_local.records import Step, ToolCall, Usage
+from photocraft_local.records import ToolCall, Usage
 from photocraft_local.serving.chat_model import Reply
 from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
 from photocraft_local.tools.registry import Registry
-
-FIND = ToolCall("find", {"text": "dog"})
-SUBMIT = ToolCall("submit_answer", {"photos": ["aaaaa"]})
-
-
-def finds(number: int) -> list[Line]:
-    return [ToolCall("find", {"text": f"dog {n}"}) for n in range(number)]
-
-
-@pytest.fixture
-def play(registry: Registry, memory: Memory, settings: Settings) -> Callable[..., Any]:
-    """play(*lines, max_turns=…) → (agent, model); nothing has run yet."""
-
-    def make(*lines: Line, max_turns: int = 30) -> tuple[Agent, ScriptedModel]:
-        model = ScriptedModel(lines)
-        limited = Settings(library=settings.library, cache=settings.cache, max_turns=max_turns)
-        return Agent(model, registry, memory, limited), model
-
-    return make
-
-
-def last_text(model: ScriptedModel) -> str:
-    return str(model.seen[-1][-1]["content"])
-
-
-def saved(agent: Agent) -> trajectory.Trajectory:
-    assert agent.last_trace is not None
-    return trajectory.load(agent.last_trace)
 
 
 def test_a_question_is_answered_and_the_trace_tells_it_all(play: Callable[..., Any]) -> None:
@@ -190,94 +162,6 @@ def test_what_a_refused_reply_said_and_cost_is_kept(play: Callable[..., Any]) ->
     assert Usage(**kept["usage"]) == words.usage
 
 
-def test_a_wish_for_compaction_that_a_cut_left_open_is_granted(
-    play: Callable[..., Any], new_registry: Callable[[], Registry], memory: Memory
-) -> None:
-    wish = ToolCall("compress_context", {"reason": "full"})
-    agent, _model = play(*finds(2), wish, SUBMIT)
-
-    def cut(step: Step) -> None:  # the step is on disk, what follows from it is not
-        if step.call == wish:
-            raise KeyboardInterrupt
-
-    agent.on_step = cut
-    with pytest.raises(KeyboardInterrupt):
-        agent.ask("q")
-    rest = ScriptedModel([SUBMIT])
-    again = Agent(rest, new_registry(), memory, agent.settings)
-    assert agent.last_trace is not None
-    again.resume(agent.last_trace)
-    assert [one.why for one in saved(again).compactions] == ["asked for: full"]
-    assert not any(one["role"] == "tool" for one in rest.seen[0])
-
-
-def test_ctrl_c_leaves_a_readable_trace_that_resumes(
-    play: Callable[..., Any],
-    new_registry: Callable[[], Registry],
-    memory: Memory,
-    settings: Settings,
-) -> None:
-    saving = ToolCall("find", {"text": "dog", "save_as": "dogs"})
-    agent, model = play(saving, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        agent.ask("where is the dog?")
-    trace = saved(agent)
-    assert trace.status == "interrupted"
-    assert [step.call for step in trace.steps] == [saving]
-
-    registry = new_registry()
-    rest = ScriptedModel([SUBMIT])
-    again = Agent(rest, registry, memory, settings)
-    assert agent.last_trace is not None
-    assert again.resume(agent.last_trace).uids == ("aaaaa",)
-    assert rest.seen[0] == model.seen[-1]  # the prompt is the same, byte for byte
-    assert "dogs" in registry.context.sets
-    assert saved(again).episode_id == trace.episode_id
-    assert saved(again).status == "answered"
-
-
-def test_an_answered_episode_gives_its_answer_again(
-    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
-) -> None:
-    agent, _ = play(FIND, SUBMIT)
-    answer = agent.ask("q")
-    assert agent.last_trace is not None
-    trace = agent.last_trace.read_bytes()
-    silent = ScriptedModel([])
-    again = Agent(silent, registry, memory, settings, generation=7)
-    assert again.resume(agent.last_trace) == answer
-    assert agent.last_trace.read_bytes() == trace
-    assert silent.seen == []
-
-
-def test_an_episode_cut_right_after_its_answer_keeps_it(
-    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
-) -> None:
-    """Killed when the accepted answer was saved as a step, but not yet as the answer."""
-    agent, _ = play(FIND, SUBMIT)
-    answer = agent.ask("q")
-    trace = saved(agent)
-    trace.status, trace.answer = "running", None
-    path = trace.save(settings.library / "traces")
-    silent = ScriptedModel([])
-    again = Agent(silent, registry, memory, settings)
-    assert again.resume(path) == answer
-    assert silent.seen == []
-    assert trajectory.load(path).status == "answered"
-
-
-def test_an_episode_does_not_resume_over_a_changed_library(
-    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
-) -> None:
-    agent, _ = play(KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        agent.ask("q")
-    changed = Agent(ScriptedModel([SUBMIT]), registry, memory, settings, generation=7)
-    assert agent.last_trace is not None
-    with pytest.raises(AgentError, match="has changed"):
-        changed.resume(agent.last_trace)
-
-
 def test_a_backbone_that_fails_is_an_error_with_a_trace(play: Callable[..., Any]) -> None:
     agent, _ = play(FIND)
     with pytest.raises(ModelError, match="ran out"):
@@ -286,17 +170,6 @@ def test_a_backbone_that_fails_is_an_error_with_a_trace(play: Callable[..., Any]
     assert trace.status == "interrupted"  # it may go on with one that works
     assert "ran out" in trace.error
     assert len(trace.steps) == 1
-
-
-def test_a_trace_replays_without_the_model(
-    play: Callable[..., Any], registry: Registry, memory: Memory, settings: Settings
-) -> None:
-    agent, _ = play(FIND, *finds(2), SUBMIT)
-    answer = agent.ask("q")
-    assert agent.last_trace is not None
-    replay = Agent(ScriptedModel.from_trajectory(agent.last_trace), registry, memory, settings)
-    assert replay.ask("q") == answer
-    assert [step.call for step in saved(replay).steps] == [step.call for step in saved(agent).steps]
 
 
 def test_a_trace_that_cannot_be_written_costs_no_answer(
@@ -333,37 +206,6 @@ def test_finished_episodes_are_remembered_and_recalled(
     assert "the brown dog at the lake" in note
 
 
-def test_an_episode_that_is_killed_while_it_is_remembered_is_remembered_once(
-    play: Callable[..., Any], memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent, _model = play(FIND, SUBMIT)
-    finish = memory.finish
-
-    def killed(*given: Any) -> None:
-        finish(*given)
-        monkeypatch.setattr(trajectory.Trajectory, "save", lambda *_: None)  # what it still writes
-        raise SystemExit
-
-    monkeypatch.setattr(memory, "finish", killed)
-    with pytest.raises(SystemExit):
-        agent.ask("a dog on the beach")
-    monkeypatch.undo()
-    assert agent.last_trace is not None
-    again, _ = play()
-    assert again.resume(agent.last_trace).uids == ("aaaaa",)
-    assert memory.store is not None
-    assert len(memory.store.list()) == 1
-
-
-def test_a_wish_for_compaction_does_not_outlive_its_episode(
-    play: Callable[..., Any], memory: Memory
-) -> None:
-    memory.request_compaction("left by a question that was cut")
-    agent, model = play(FIND, *finds(1), SUBMIT)
-    agent.ask("q")
-    assert len(model.seen[2]) == len(model.seen[1]) + 2
-
-
 REPLIES: list[Line] = [
     "words",
     FIND,
@@ -388,28 +230,3 @@ def test_any_mix_of_replies_ends_within_its_limits(play: Callable[..., Any], lin
     assert len(trace.rejected) <= MAX_REFUSED * 7 + MAX_REFUSED_AT_END
     assert [step.index for step in trace.steps] == list(range(1, len(trace.steps) + 1))
     assert trace.status == "answered" or "ran out" in trace.error
-
-
-def test_card_and_hints_are_in_the_trace_and_stay_when_it_goes_on(
-    play: Callable[..., Any], memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Told:
-        def for_question(self, question: str) -> tuple[str, ...]:
-            return ("begin with the time",)
-
-    class Silent:
-        def for_question(self, question: str) -> tuple[str, ...]:
-            return ()
-
-    monkeypatch.setattr(memory, "hints", Told())
-    agent, first = play(FIND, KeyboardInterrupt())
-    agent.library_card = "two photos"
-    with pytest.raises(KeyboardInterrupt):
-        agent.ask("where is the dog?")
-    trace = saved(agent)
-    assert trace.card == "two photos"
-    assert trace.hints == [{"text": "begin with the time"}]
-    monkeypatch.setattr(memory, "hints", Silent())
-    again, second = play(SUBMIT)
-    again.resume(agent.last_trace)
-    assert second.seen[0] == first.seen[1]
