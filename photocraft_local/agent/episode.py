@@ -6,13 +6,10 @@ the loop decides what follows from that.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from photocraft_local.agent.interrupts import CallRejected, FinalAnswerDue
-from photocraft_local.agent.trajectory import Trajectory
-from photocraft_local.errors import LibraryError
+from photocraft_local.agent.trajectory import Kept, Trajectory
 from photocraft_local.memory.compaction import Compaction
 from photocraft_local.memory.memory import EpisodeMemory
 from photocraft_local.memory.text import shortened
@@ -20,19 +17,17 @@ from photocraft_local.records import Step, ToolCall
 from photocraft_local.serving.chat_model import Message, Reply
 
 _MOST_SAID = 2000  # characters that are kept of a reply without a call
-_log = logging.getLogger(__name__)
 
 
 @dataclass
 class Episode:
     trajectory: Trajectory
     memory: EpisodeMemory
-    traces: Path  # folder
+    kept: Kept
     num_refused: int = 0  # replies in a row that brought nothing
     correction: tuple[Message, ...] = ()  # rolls back with the next good call
     last_turn: FinalAnswerDue | None = None  # set once the next reply must be the answer
     _first_visible: int = 0  # index into steps; older ones were compacted away
-    _is_traced: bool = True
 
     @property
     def num_steps(self) -> int:
@@ -65,6 +60,7 @@ class Episode:
                 "thought": shortened(reply.text, _MOST_SAID),
                 "call": None if rejected.call is None else asdict(rejected.call),
                 "usage": asdict(reply.usage),
+                "correction": "\n".join(str(one["content"]) for one in rejected.messages),
             }
         )
         self.save()
@@ -89,14 +85,7 @@ class Episode:
         return self.memory.compact(made)
 
     def save(self) -> None:
-        """A trace that cannot be written is reported; it does not cost the person the answer."""
-        if not self._is_traced:
-            return
-        try:
-            self.trajectory.save(self.traces)
-        except LibraryError as error:
-            self._is_traced = False  # said once
-            _log.warning("the trace of this question is not saved: %s", error.message)
+        self.kept.save()
 
 
 def _sets_read(call: ToolCall) -> set[object]:

@@ -69,6 +69,7 @@ class Agent:
         self.on_step = on_step or (lambda step: None)
         self.shown = shown or {}
         self.last_trace: Path | None = None
+        self.record: trajectory.Trajectory | None = None  # of the last episode
         self._room = Room(model, (), settings.compact_at)  # a new one for each episode
 
     def ask(self, question: str, *, plan: str = "", pictures: tuple[Picture, ...] = ()) -> Answer:
@@ -92,7 +93,7 @@ class Agent:
     def resume(self, trace: Path) -> Answer:
         """Goes on with an episode that was cut, from its last saved step. One that has its
         answer gives it again, and its trace stays as it is."""
-        record = trajectory.load(trace)
+        record = self.record = trajectory.load(trace)
         if record.status == "answered" and record.answer is not None:
             self.last_trace = trace
             return record.answer
@@ -194,7 +195,7 @@ class Agent:
 
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library
-        self.last_trace = record.path(library / "traces")
+        self.last_trace, self.record = record.path(library / "traces"), record
         record.card = record.card or self.library_card
         return opened(
             record,

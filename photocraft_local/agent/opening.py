@@ -14,7 +14,7 @@ from typing import Protocol
 from photocraft_local.agent.episode import Episode
 from photocraft_local.agent.pictures import facts_by_id
 from photocraft_local.agent.prompts import render
-from photocraft_local.agent.trajectory import Trajectory
+from photocraft_local.agent.trajectory import Kept, Trajectory
 from photocraft_local.memory.context import Content, Context, picture_parts
 from photocraft_local.memory.episode import EpisodeRecord, Intent
 from photocraft_local.memory.memory import EpisodeMemory
@@ -66,7 +66,7 @@ def opened(
     )
     given = [hint["skill_id"] for hint in record.hints if "skill_id" in hint]
     memory = EpisodeMemory(Context(render("system"), blocks), remembered, hints=given)
-    return Episode(record, memory, library / "traces")
+    return Episode(record, memory, Kept(record, library / "traces"))
 
 
 def _kept(hint: object) -> dict[str, Json]:

@@ -1,12 +1,13 @@
 """One episode as a file: what was asked, every step, how it ended, under which settings.
 
-Saved after each step, so that a crash or Ctrl-C leaves a readable, resumable record. Text in
-it that came from photos is data; nothing here interprets it. Knows nothing of the loop.
+Written whole at its ends; in between each step adds a line beside it (``journal.py``), so that a
+crash or Ctrl-C leaves a readable, resumable record. Knows nothing of the loop.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
@@ -14,16 +15,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+from photocraft_local.agent import journal
+from photocraft_local.agent.attempts import Attempt, LastTurn
 from photocraft_local.agent.pictures import Picture, picture_of
-from photocraft_local.errors import AgentError
-from photocraft_local.memory.compaction import Compaction
+from photocraft_local.errors import AgentError, LibraryError
 from photocraft_local.memory.files import write_atomically
-from photocraft_local.memory.shortening import Cut
-from photocraft_local.records import Answer, Json, Observation, Step, ToolCall, Usage
+from photocraft_local.records import Answer, Json, Step, Usage
 from photocraft_local.tools import evidence
 
 SCHEMA = "photocraft-trajectory"
-VERSION = 4  # 1 had no plan and pictures, 2 no compactions and cuts, 3 no card and hints
+# 1 had no plan and pictures, 2 no compactions and cuts, 3 no card and hints, 4 no attempts
+VERSION = 5
+_log = logging.getLogger(__name__)
 Status = Literal["running", "answered", "interrupted", "failed"]
 
 
@@ -34,12 +37,13 @@ def new_episode_id(now: datetime | None = None) -> str:
 
 
 @dataclass(kw_only=True)
-class Trajectory:
-    """The record of one episode. ``rejected`` lists replies that were rolled back, each with
-    the step before which it came, its reason, what was said, the call, if there was one, and
-    what it cost. ``compactions`` and ``cuts`` say what of the steps the prompt holds, so that the
-    same prompt can be made again, with the library's ``card`` and the ``hints``: ``text``, and what
-    is known of where each came from; None as long as they were not asked for."""
+class Trajectory(Attempt):
+    """The record of one episode. Its lists are those of the attempt that goes on, or of the one
+    that brought the answer; ``attempts`` are those before it, each with its post-mortem.
+
+    ``compactions`` and ``cuts`` say what of the steps the prompt holds, so that the same prompt can
+    be made again, with the library's ``card`` and the ``hints``: ``text``, and what is known of
+    where each came from; None as long as they were not asked for."""
 
     question: str
     today: date
@@ -53,13 +57,31 @@ class Trajectory:
     config: dict[str, Json] = field(default_factory=dict)
     card: str = ""
     hints: list[dict[str, Json]] | None = None
-    steps: list[Step] = field(default_factory=list)
-    rejected: list[dict[str, Json]] = field(default_factory=list)
-    compactions: list[Compaction] = field(default_factory=list)
-    cuts: list[Cut] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    seconds: float = 0.0  # that it has run so far
     status: Status = "running"
     error: str = ""
     answer: Answer | None = None
+
+    @property
+    def limit(self) -> str:
+        """The one that made the last turn the last; empty where the model ended by itself."""
+        return self.last_turn.limit if self.last_turn else ""
+
+    @property
+    def all_steps(self) -> list[Step]:
+        """Those of every attempt, in order; each attempt counts its own from 1."""
+        return [step for attempt in (*self.attempts, self) for step in attempt.steps]
+
+    def total_usage(self) -> Usage:
+        """Of every attempt."""
+        return sum((attempt.usage() for attempt in self.attempts), self.usage())
+
+    def begin_anew(self, failed: Attempt) -> None:
+        """The attempt that went on is over, as ``failed`` tells it, and another one begins."""
+        self.attempts.append(failed)
+        self.steps, self.rejected, self.compactions, self.cuts = [], [], [], []
+        self.last_turn = None
 
     def path(self, folder: Path) -> Path:
         return folder / f"{self.episode_id}.json"
@@ -69,9 +91,12 @@ class Trajectory:
         path = self.path(folder)
         text = json.dumps(self.to_json(), ensure_ascii=False, indent=1, sort_keys=True)
         write_atomically(path, text + "\n")
+        journal.remove(path)
         return path
 
     def to_json(self) -> dict[str, Json]:
+        told = super().to_json()
+        del told["post_mortem"]
         return {
             "schema": SCHEMA,
             "version": VERSION,
@@ -87,14 +112,48 @@ class Trajectory:
             "pictures": [picture.to_json() for picture in self.pictures],
             "card": self.card,
             "hints": self.hints,
-            "steps": [_step_json(step) for step in self.steps],
-            "rejected": self.rejected,
-            "compactions": [made.to_json() for made in self.compactions],
-            "cuts": [cut.to_json() for cut in self.cuts],
+            "attempts": [attempt.to_json() for attempt in self.attempts],
+            **told,
+            "seconds": self.seconds,
             "status": self.status,
             "error": self.error,
             "answer": None if self.answer is None else asdict(self.answer),
         }
+
+
+class Kept:
+    """A record on disk while its episode runs. What cannot be written is reported, once; it does
+    not cost the person the answer."""
+
+    def __init__(self, record: Trajectory, folder: Path) -> None:
+        self._record, self._folder = record, folder
+        self._journal: journal.Journal | None = None
+        self._whole: object = None  # what was last written whole, but for what grows
+        self._lengths: dict[str, int] = {}
+        self._last_turn: LastTurn | None = None
+        self._is_on = True
+
+    def save(self) -> None:
+        """What is new of the lists; all of it where more has changed, as at the ends."""
+        if not self._is_on:
+            return
+        try:
+            self._save()
+        except LibraryError as error:
+            self._is_on = False
+            _log.warning("the trace of this question is not saved: %s", error.message)
+
+    def _save(self) -> None:
+        record = self._record
+        whole = record.status, record.error, record.answer, len(record.attempts)
+        lengths, last = record.lengths(), record.last_turn
+        if self._journal is None or whole != self._whole:
+            self._journal = journal.Journal(record.save(self._folder), len(record.attempts) + 1)
+        elif lengths != self._lengths or last is not self._last_turn:
+            told = None if last is None else last.to_json()
+            values = {"last_turn": told, "seconds": record.seconds}
+            self._journal.append(record.grown(self._lengths), values)
+        self._whole, self._lengths, self._last_turn = whole, lengths, last
 
 
 def json_schema() -> dict[str, Json]:
@@ -115,7 +174,7 @@ def load(path: Path) -> Trajectory:
                 f"trace {path} was written by a newer version (format {data['version']})",
                 hint="upgrade photocraft-local to read it",
             )
-        return of_json(data)
+        return of_json(journal.merged(data, path))
     except FileNotFoundError as exc:
         raise AgentError(
             f"there is no trace {path}", hint=f"list the folder {path.parent} for what there is"
@@ -129,6 +188,7 @@ def load(path: Path) -> Trajectory:
 
 def of_json(data: dict[str, Any]) -> Trajectory:
     """What ``to_json`` gave, of any version. Raises what ``load`` makes an AgentError of."""
+    made = Attempt.from_json(data)
     return Trajectory(
         question=data["question"],
         today=date.fromisoformat(data["today"]),
@@ -142,60 +202,16 @@ def of_json(data: dict[str, Any]) -> Trajectory:
         config=data["config"],
         card=data.get("card", ""),
         hints=data.get("hints"),
-        steps=[_step(step) for step in data["steps"]],
-        rejected=[_rejected(reply) for reply in data["rejected"]],
-        compactions=[Compaction.from_json(made) for made in data.get("compactions", ())],
-        cuts=[Cut.from_json(cut) for cut in data.get("cuts", ())],
+        attempts=list(map(Attempt.from_json, data.get("attempts", ()))),
+        steps=made.steps,
+        rejected=made.rejected,
+        compactions=made.compactions,
+        cuts=made.cuts,
+        last_turn=made.last_turn,
+        seconds=float(data.get("seconds", 0)),
         status=data["status"],
         error=data["error"],
         answer=None if data["answer"] is None else _answer(data["answer"]),
-    )
-
-
-def _rejected(data: dict[str, Any]) -> dict[str, Json]:
-    """Older ones told neither what was said nor what it cost."""
-    return {
-        "before_step": int(data["before_step"]),
-        "reason": str(data["reason"]),
-        "thought": str(data.get("thought", "")),
-        "call": None if data["call"] is None else asdict(ToolCall(**data["call"])),
-        "usage": asdict(Usage(**data.get("usage", {}))),
-    }
-
-
-def _step_json(step: Step) -> dict[str, Json]:
-    seen = step.observation
-    return {
-        "index": step.index,
-        "thought": step.thought,
-        "call": asdict(step.call),
-        "observation": {
-            "tool": seen.tool,
-            "data": seen.data,
-            "error": seen.error,
-            "brief": seen.brief,
-            "images": [uid for uid, _ in seen.images],  # pixels stay in the file store
-            "usage": asdict(seen.usage),
-        },
-        "usage": asdict(step.usage),
-    }
-
-
-def _step(data: dict[str, Any]) -> Step:
-    seen = data["observation"]
-    return Step(
-        index=data["index"],
-        call=ToolCall(**data["call"]),
-        observation=Observation(
-            tool=seen["tool"],
-            data=seen["data"],
-            error=seen["error"],
-            brief=seen["brief"],
-            images=tuple((uid, b"") for uid in seen["images"]),
-            usage=Usage(**seen.get("usage", {})),
-        ),
-        thought=data["thought"],
-        usage=Usage(**data["usage"]),
     )
 
 

@@ -116,7 +116,7 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     run = _Run(parts, listeners)
     agent = _agent(parts, model, memory, given, run)
     answer = agent.resume(trace)
-    return _answer(parts, shown, answer, trajectory.load(trace).steps, agent)
+    return _answer(parts, shown, answer, trajectory.load(trace).all_steps, agent)
 
 
 def _given(parts: Parts, question: Question, today: date) -> Asked:
@@ -267,21 +267,13 @@ def _answer(
         steps=tuple(steps),
         trajectory=agent.last_trace,
         plan=shown,
-        usage=_usage(agent, steps),
+        usage=_usage(agent),
     )
 
 
-def _usage(agent: Agent, steps: Sequence[Step]) -> Usage | None:
-    """Of the turns, of what tools asked, and of the compactions and refused replies that the
-    trace tells."""
-    from photocraft_local.agent import trajectory
-
-    spent = [step.usage + step.observation.usage for step in steps]
-    if agent.last_trace is not None and agent.last_trace.is_file():
-        record = trajectory.load(agent.last_trace)
-        spent += [made.usage for made in record.compactions]
-        spent += [Usage(**reply["usage"]) for reply in record.rejected]
-    total = sum(spent, Usage())
+def _usage(agent: Agent) -> Usage | None:
+    """Of all that the episode asked of a model."""
+    total = agent.record.total_usage() if agent.record else Usage()
     return total if total.prompt else None
 
 

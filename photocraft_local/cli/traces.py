@@ -54,7 +54,7 @@ def trace_lines(record: Trajectory) -> Iterator[str]:
         yield from _block("error", record.error)
     if record.answer:
         yield from _answer(record.answer)
-    if total := _tokens(_total(record)):
+    if total := _tokens(record.total_usage()):
         yield _line("all", total)
 
 
@@ -145,12 +145,6 @@ def _answer(answer: Answer) -> Iterator[str]:
         yield uid
         for evidence in answer.evidence.get(uid, ()):
             yield f"    {evidence_line(evidence)}"
-
-
-def _total(record: Trajectory) -> Usage:
-    turns = [usage for one in record.steps for usage in (one.usage, one.observation.usage)]
-    turns += [Usage(**reply.get("usage", {})) for reply in record.rejected]
-    return sum((made.usage for made in record.compactions), sum(turns, Usage()))
 
 
 def _tokens(usage: Usage) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 from photocraft_local.storage import atomic
 from photocraft_local.storage.faults import mapped
 
+JOURNAL = ".journal"  # ending of the file beside a trace that holds its newest steps
+
 
 def write_atomically(path: Path, text: str) -> None:
     """Replaces ``path`` by ``text`` (UTF-8): after a crash it is the old file or the new one.

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from photocraft_local.errors import UsageError
 from photocraft_local.memory.episode import EpisodeRecord
-from photocraft_local.memory.files import private, write_atomically
+from photocraft_local.memory.files import JOURNAL, private, write_atomically
 from photocraft_local.memory.markdown import to_markdown
 from photocraft_local.memory.recall import likeness
 from photocraft_local.storage.atomic import part_of
@@ -27,6 +27,7 @@ from photocraft_local.storage.faults import mapped
 
 VERSION = 1
 MAX_BYTES = 8 << 20  # some 5,000 episodes; past it the older half goes, so that reading stays fast
+_TRACE_FILES = (".json", ".part", JOURNAL)
 _log = logging.getLogger(__name__)
 
 
@@ -76,7 +77,7 @@ class MemoryStore:
         self.show(episode_id)
         self._keep(lambda line: line.record is None or line.record.episode_id != episode_id)
         trace = self._traces / f"{episode_id}.json"
-        for path in (trace, part_of(trace)):
+        for path in (trace, part_of(trace), trace.with_suffix(JOURNAL)):
             path.unlink(missing_ok=True)
 
     def forget_all(self) -> int:
@@ -93,8 +94,9 @@ class MemoryStore:
         named = _naming(uid)
         dropped = self._keep(lambda line: not named.search(line.raw))
         for trace in self._trace_files():
-            if named.search(trace.read_text("utf-8", "replace")):
-                trace.unlink(missing_ok=True)
+            if trace.exists() and named.search(trace.read_text("utf-8", "replace")):
+                for path in {trace, trace.with_suffix(".json"), trace.with_suffix(JOURNAL)}:
+                    path.unlink(missing_ok=True)
                 dropped += 1
         return dropped
 
@@ -130,8 +132,9 @@ class MemoryStore:
 
     def traces(self) -> tuple[int, int]:
         """How many there are, and their bytes."""
-        sizes = [path.stat().st_size for path in self._trace_files()]
-        return len(sizes), sum(sizes)
+        files = self._trace_files()
+        num_traces = sum(path.suffix == ".json" for path in files)
+        return num_traces, sum(path.stat().st_size for path in files)
 
     def export(self, folder: Path) -> Sequence[Path]:
         """Writes each episode as a Markdown file into ``folder``; returns the files."""
@@ -149,7 +152,7 @@ class MemoryStore:
         return [record for score, record in scored[:limit] if score > 0]
 
     def _trace_files(self) -> Sequence[Path]:
-        return [path for path in self._traces.glob("*") if path.suffix in (".json", ".part")]
+        return [path for path in self._traces.glob("*") if path.suffix in _TRACE_FILES]
 
     def _lines(self) -> Sequence[_Line]:
         try:

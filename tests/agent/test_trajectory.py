@@ -15,6 +15,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from photocraft_local.agent import trajectory
+from photocraft_local.agent.attempts import Attempt, LastTurn, PostMortem
 from photocraft_local.agent.trajectory import Trajectory, json_schema, load, new_episode_id
 from photocraft_local.errors import AgentError, LibraryError
 from photocraft_local.memory.compaction import Compaction, Prose
@@ -40,10 +41,21 @@ def full() -> Trajectory:
                 "thought": "I see.",
                 "call": None,
                 "usage": asdict(Usage(9, 8, 1)),
+                "correction": "make one call",
             }
         ],
         compactions=[Compaction(after_step=1, covered=1, why="full", prose=Prose("d", "", "", ""))],
         cuts=[Cut(1, 3, 0)],
+        last_turn=LastTurn("turns", "all 3 turns are used", "answer now", 1, 1),
+        attempts=[
+            Attempt(
+                steps=[Step(1, ToolCall("find", {"text": "y"}), seen)],
+                cuts=[Cut(1, 3, 0)],
+                last_turn=LastTurn("replies", "5 in a row", "answer now", 1, 0),
+                post_mortem=PostMortem("no usable answer", "earlier: …", "cut", Usage(5, 4, 3)),
+            )
+        ],
+        seconds=1.5,
         status="answered",
         answer=Answer(("aaaaa",), {"aaaaa": (evidence,)}, "one", "", ("June",), ("foo",)),
     )
@@ -62,6 +74,11 @@ def test_a_trace_comes_back_as_it_was_but_for_pixels(tmp_path: Path) -> None:
     assert back.compactions == record.compactions
     assert back.cuts == record.cuts
     assert (back.card, back.hints) == (record.card, record.hints)
+    assert (back.last_turn, back.seconds) == (record.last_turn, record.seconds)
+    assert back.attempts[0].post_mortem == record.attempts[0].post_mortem
+    assert back.to_json() == record.to_json()
+    assert [step.call.arguments["text"] for step in back.all_steps] == ["y", "x"]
+    assert back.total_usage() == Usage(3 + 9 + 5, 2 + 8 + 4, 1 + 1 + 3)
 
 
 def test_the_file_states_schema_version_and_how_it_was_made(tmp_path: Path) -> None:
@@ -83,19 +100,21 @@ def test_the_published_schema_holds_for_it_and_for_nothing_less() -> None:
     assert not valid.is_valid({**data, "more": 1})
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_older_traces_are_read_and_written_in_the_form_of_now(tmp_path: Path, version: int) -> None:
     data = full().to_json() | {"version": version}
-    later = [["card", "hints"], ["compactions", "cuts"], ["plan", "pictures"]]
-    for keys in later[: 4 - version]:
+    later = [["attempts", "last_turn", "seconds"], ["card", "hints"]]
+    later += [["compactions", "cuts"], ["plan", "pictures"]]
+    for keys in later[: 5 - version]:
         for key in keys:
             del data[key]
-    for key in ("thought", "usage"):
+    for key in ("correction",) if version == 4 else ("thought", "usage", "correction"):
         del data["rejected"][0][key]
     path = tmp_path / "old.json"
     path.write_text(json.dumps(data), "utf-8")
     record = load(path)
-    assert record.hints is None
+    assert (record.hints is None) == (version < 4)
+    assert (record.attempts, record.last_turn, record.seconds) == ([], None, 0)
     jsonschema.validate(json.loads(json.dumps(record.to_json())), json_schema())
 
 
