@@ -68,7 +68,8 @@ class Settings:
         default_factory=default_cache_path,
     )
     encoder: str = _option(
-        "'labels' (the embedded default), 'null', or the path of an ONNX dual-encoder folder",
+        "'labels' (the embedded default), 'null', or the path of a folder: an ONNX dual encoder"
+        " or Qwen3-VL-Embedding (weights.md says which and how)",
         default="labels",
     )
     backbone: str = _option(
@@ -133,6 +134,34 @@ class Settings:
     memory_folder: Path = _option(
         "folder of the person's skills, for all libraries", default_factory=default_memory_path
     )
+    summary: str = _option(
+        "who writes the summary of older turns: 'code' with a few sentences of the model, or 'model'"
+        " all of it, for comparison",
+        default="code",
+    )
+    encoder_device: str = _option(
+        "where a placed encoder runs: 'cuda', 'cpu', or 'auto': CUDA where it works", default="auto"
+    )
+    encoder_engine: str = _option(
+        "what runs a Qwen3-VL-Embedding folder: 'vllm', 'transformers', or 'auto': vLLM on a GPU"
+        " where it is installed",
+        default="auto",
+    )
+    encoder_dim: int = _option(
+        "numbers kept of a Qwen3-VL-Embedding vector, 64 up to all of them; 0 = all", default=0
+    )
+    encoder_pixels: int = _option(
+        "the most pixels of a photo that Qwen3-VL-Embedding sees", default=1_843_200
+    )
+    encoder_instruction: str = _option(
+        "what Qwen3-VL-Embedding is told to do with the words of a search",
+        default="Retrieve images or text relevant to the user's query.",
+    )
+    episodic: bool = _option(
+        "keep what a question wants, its plan and what came of it; reflect on the way, and recall"
+        " earlier questions",
+        default=True,
+    )
 
     def __post_init__(self) -> None:
         checks = {
@@ -152,6 +181,11 @@ class Settings:
             "lock_wait_seconds": self.lock_wait_seconds >= 0,
             "hemisphere": self.hemisphere in HEMISPHERES,
             "first_weekday": self.first_weekday in WEEKDAYS,
+            "summary": self.summary in ("code", "model"),
+            "encoder_device": self.encoder_device in ("auto", "cuda", "cpu"),
+            "encoder_engine": self.encoder_engine in ("auto", "vllm", "transformers"),
+            "encoder_dim": self.encoder_dim >= 0,
+            "encoder_pixels": self.encoder_pixels >= 4096,
         }
         for name, good in checks.items():
             if not good:

@@ -22,6 +22,7 @@ from photocraft_local.embeddings.encoder import (
     TextEmbedding,
     Vectors,
 )
+from photocraft_local.embeddings.fingerprint import space_name
 from photocraft_local.embeddings.onnx_folder import DualFolder, PictureRules
 from photocraft_local.embeddings.onnx_session import open_session, open_tokenizer
 from photocraft_local.errors import EncoderError
@@ -47,10 +48,13 @@ class OnnxDualEncoder:
 
     @cached_property
     def spec(self) -> EncoderSpec:
-        name = re.sub(r"[^a-z0-9]+", "-", self._folder.root.resolve().name.lower()).strip("-")
         side = self._rules.shortest or max(self._rules.height, self._rules.width)
         return EncoderSpec(
-            name or "onnx", self._folder.fingerprint()[:16], repr(self._rules), self._dim, side
+            space_name(self._folder.root) or "onnx",
+            self._folder.fingerprint()[:16],
+            repr(self._rules),
+            self._dim,
+            side,
         )
 
     @property

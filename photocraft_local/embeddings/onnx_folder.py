@@ -6,7 +6,6 @@ Runs nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +16,11 @@ import numpy as np
 from PIL import Image
 
 from photocraft_local.embeddings.encoder import Pixels, Vectors
+from photocraft_local.embeddings.fingerprint import fingerprint
 from photocraft_local.errors import EncoderError
 
 _HINT = "weights.md lists the files that a placed encoder folder needs"
 _WIDEST = 4096
-_SAMPLE = 1 << 20  # bytes at each end of a weights file that go into its fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +67,12 @@ class DualFolder:
         return read_json(path) if path.is_file() else {}
 
     def fingerprint(self) -> str:
-        """Hex digest of the small files and of size and both ends of the weights (a weights
-        file may have gigabytes, and this runs at every start)."""
-        digest = hashlib.sha256()
-        weights = {self.vision, self.text}
+        """Hex digest of the small files and of a sample of the weights."""
+        files = {self.vision, self.text, self.tokenizer, self.preprocessor}
         for path in (self.vision, self.text):  # weights over 2 GB lie beside their model
             outside = (path.with_name(path.name + end) for end in ("_data", ".data"))
-            weights |= {data for data in outside if data.is_file()}
-        for path in sorted(weights | {self.tokenizer, self.preprocessor}):
-            size = path.stat().st_size
-            digest.update(f"{path.name}\0{size}\0".encode())
-            with path.open("rb") as stream:
-                if path not in weights or size <= 2 * _SAMPLE:
-                    digest.update(stream.read())
-                else:
-                    digest.update(stream.read(_SAMPLE))
-                    stream.seek(-_SAMPLE, 2)
-                    digest.update(stream.read())
-        return digest.hexdigest()
+            files |= {data for data in outside if data.is_file()}
+        return fingerprint(files, weights=(".onnx", "_data", ".data"))
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -28,7 +28,20 @@ def make_encoder(settings: Settings) -> Encoder:
     if not folder.is_dir():
         raise EncoderError(
             f"encoder {name!r} is neither 'labels', 'null' nor a folder",
-            hint="weights.md says how to place a CLIP or SigLIP folder in ONNX form",
+            hint="weights.md says how to place CLIP or SigLIP in ONNX form, or Qwen3-VL-Embedding",
+        )
+    from photocraft_local.embeddings.qwen.folder import is_qwen
+
+    if is_qwen(folder):
+        from photocraft_local.embeddings.qwen.encoder import QwenEncoder
+
+        return QwenEncoder(
+            folder,
+            engine=settings.encoder_engine,
+            device=settings.encoder_device,
+            dim=settings.encoder_dim,
+            max_pixels=settings.encoder_pixels,
+            instruction=settings.encoder_instruction,
         )
     from photocraft_local.embeddings.onnx_dual import OnnxDualEncoder
 

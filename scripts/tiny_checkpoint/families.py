@@ -26,6 +26,7 @@ class Family:
     default_system: str = ""
     tied: bool = False
     text: dict[str, Any] = field(default_factory=dict)
+    embeds: bool = False
 
     @property
     def patch(self) -> int:
@@ -67,6 +68,7 @@ FAMILIES = {
             default_system="Represent the user's input.",
             tied=True,
             text=DENSE,
+            embeds=True,
         ),
     )
 }

@@ -34,6 +34,8 @@ def write(out: Path, family: Family, thinking: bool = False) -> None:
     _write_json(out / "video_preprocessor_config.json", families.video_config(family))
     tokenizer.save_pretrained(out)
     _write_templates(out, family, thinking)
+    if family.embeds:
+        _write_modules(out)
 
 
 def _write_weights(out: Path, family: Family, config: Any) -> None:
@@ -106,6 +108,20 @@ def _write_templates(out: Path, family: Family, thinking: bool) -> None:
     config = json.loads(path.read_text("utf-8"))
     config |= {"chat_template": of_tokenizer, "tokenizer_class": "Qwen2Tokenizer"}
     _write_json(path, config)
+
+
+def _write_modules(out: Path) -> None:
+    """What says that the folder embeds, and how: the last token's state, to unit length."""
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    modules = [
+        {"idx": at, "name": str(at), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for at, (path, kind) in enumerate(kinds.items())
+    ]
+    pooling = {"word_embedding_dimension": families.HIDDEN, "pooling_mode_lasttoken": True}
+    _write_json(out / "modules.json", modules)
+    _write_json(out / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
+    (out / "1_Pooling").mkdir(exist_ok=True)
+    _write_json(out / "1_Pooling/config.json", pooling)
 
 
 def _write_json(path: Path, value: object) -> None:

@@ -16,7 +16,7 @@ from photocraft_local.errors import PhotoError
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.chat_model import Message, ToolSchema
 from photocraft_local.serving.pictures import PictureStore, Prepared
-from photocraft_local.serving.tool_calls import Form, tools_text, write_call
+from photocraft_local.serving.tool_calls import Form, harmless, tools_text, write_call
 
 _UNREADABLE = "[this picture cannot be read]"
 _GONE = "[this picture was shown earlier; view it again if it is needed]"
@@ -62,11 +62,11 @@ def conversation(
         elif role == "assistant":
             content = _said(message, form)
         elif role == "tool":
-            role, content = "user", f"<tool_response>\n{_safe(content)}\n</tool_response>"
+            role, content = "user", f"<tool_response>\n{harmless(content)}\n</tool_response>"
+        elif isinstance(content, str) and role != "system":
+            content = harmless(content)
         if not isinstance(content, str):
             content = list(_parts(content, sources, made.pictures))
-        elif role != "system":
-            content = _safe(content)
         made.messages.append({"role": role, "content": content})
     if told:
         made.messages.insert(0, {"role": "system", "content": told})
@@ -104,7 +104,7 @@ def _said(message: Message, form: Form) -> str:
     thought = message.get("content") or ""
     calls = message.get("tool_calls")
     if not calls:
-        return str(thought)
+        return harmless(str(thought))
     function = calls[0]["function"]
     call = ToolCall(function["name"], json.loads(function["arguments"]))
     return write_call(thought, call, form)
@@ -115,7 +115,7 @@ def _parts(
 ) -> Iterator[dict[str, Any]]:
     for part in parts:
         if part["type"] != "image_url":
-            yield {"type": "text", "text": _safe(part["text"])}
+            yield {"type": "text", "text": harmless(part["text"])}
             continue
         if sources.num_own:
             sources.num_own -= 1
@@ -138,9 +138,3 @@ def _named(message: Message, known: set[str]) -> Message:
         return message
     parts = [{**part, "image_url": None} if part.get("uuid") in known else part for part in content]
     return {**message, "content": parts}
-
-
-def _safe(text: str) -> str:
-    """Text in which the tokenizer finds no control mark; whoever wrote it should have seen to
-    it, but one that slips through would speak for the system."""
-    return text.replace("<|", "< |")

@@ -12,7 +12,7 @@ from photocraft_local.errors import MissingExtraError
 
 MODULES = ("torch", "torchvision", "transformers", "llguidance", "qwen_vl_utils")
 EXTRA = "transformers"
-_OFFLINE = {
+OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -33,4 +33,4 @@ def prepare() -> None:
     """
     if absent := missing():
         raise MissingExtraError(absent, EXTRA, "the transformers backbone")
-    os.environ |= _OFFLINE
+    os.environ |= OFFLINE

@@ -31,17 +31,26 @@ class Loaded:
     where: str
 
 
-def load(folder: Path, progress: Callable[[str], None]) -> Loaded:
-    """Raises MissingExtraError, or ModelError that names the file and the way out."""
+def load(
+    folder: Path,
+    progress: Callable[[str], None],
+    *,
+    embedder: bool = False,
+    device: str = "auto",
+) -> Loaded:
+    """``embedder``: the folder is of an embedding model; ``device`` is 'auto', 'cuda' or 'cpu'.
+
+    Raises MissingExtraError, or ModelError that names the file and the way out.
+    """
     libraries.prepare()
-    checkpoint = Checkpoint.read(folder)
+    checkpoint = Checkpoint.read(folder, embedder=embedder)
     if checkpoint.quantization:
         raise ModelError(
             f"{checkpoint.name} is quantised ({checkpoint.quantization}), which the transformers"
             " backbone does not load",
             hint="take a row of weights.md with bfloat16 weights, or install vLLM (the gpu extra)",
         )
-    device, dtype = _device()
+    device, dtype = device_for(device)
     on_gpu, number = device == "cuda", _NUMBERS[dtype]
     memory.check(checkpoint, on_gpu=on_gpu, number=number, free=_free(on_gpu))
     if on_gpu:
@@ -74,12 +83,17 @@ def release() -> None:
         torch.cuda.empty_cache()
 
 
-def _device() -> tuple[str, str]:
+def device_for(wanted: str) -> tuple[str, str]:
     """Device and numbers: 16 bits on a GPU, as the families are published, 32 on a CPU, which
-    computes them faster."""
+    computes them faster. Raises ModelError where 'cuda' is wanted and there is none."""
     import torch
 
-    if not torch.cuda.is_available():
+    if wanted == "cpu" or not torch.cuda.is_available():
+        if wanted == "cuda":
+            raise ModelError(
+                "PyTorch finds no CUDA GPU here",
+                hint="photocraft doctor shows the GPUs; 'auto' takes the CPU where there is none",
+            )
         return "cpu", "float32"
     new = torch.cuda.get_device_capability() >= (8, 0)  # older ones have no bfloat16
     return "cuda", "bfloat16" if new else "float16"

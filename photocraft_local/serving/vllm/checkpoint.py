@@ -67,14 +67,18 @@ class Checkpoint:
         return self.row or self.folder.name
 
     @classmethod
-    def read(cls, folder: Path) -> Checkpoint:
-        """Raises ModelError that names the file and the way out."""
-        config = read_config(folder)
+    def read(cls, folder: Path, *, embedder: bool = False) -> Checkpoint:
+        """``embedder``: an embedding model is what is wanted, not a mistake.
+
+        Raises ModelError that names the file and the way out.
+        """
+        config = read_config(folder, embedder=embedder)
         model_type = str(config.get("model_type"))
         text = config.get("text_config", config)
         sizes = _Sizes(folder / "config.json", text)
         hidden, layers = sizes("hidden_size"), sizes("num_hidden_layers")
         row = row_of(model_type, hidden, layers, folder.name)
+        row = folder.name if embedder else row
         check_companions(folder, row_text(model_type, row))
         tensors = all_tensors(folder, row_text(model_type, row))
         heads = sizes("num_attention_heads")

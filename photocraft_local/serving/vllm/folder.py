@@ -18,7 +18,7 @@ from photocraft_local.storage.safetensors import Tensor, TensorFault, read_tenso
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
-_MARKS_OF_EMBEDDERS = ("modules.json", "config_sentence_transformers.json")
+MARKS_OF_EMBEDDERS = ("modules.json", "config_sentence_transformers.json")
 _READ = (".safetensors", ".json", ".jinja", ".txt")
 _NEEDED = ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json")
 
@@ -39,13 +39,14 @@ def row_text(model_type: str, row: str) -> str:
     return f"row {row}" if row else f"rows {FAMILIES[model_type].name}"
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """config.json of a folder whose ``model_type`` is a known family's. Raises ModelError."""
+def read_config(folder: Path, *, embedder: bool = False) -> dict[str, Any]:
+    """config.json of a folder whose ``model_type`` is a known family's; ``embedder``: of an
+    embedding model. Raises ModelError."""
     _check_folder(folder)
     config = read_json(
         folder / "config.json", f"is {folder} a folder of weights? weights.md says what"
     )
-    for mark in _MARKS_OF_EMBEDDERS:
+    for mark in () if embedder else MARKS_OF_EMBEDDERS:
         if (folder / mark).exists():
             raise ModelError(
                 f"{folder} holds an embedding model ({mark} is there), which cannot answer",

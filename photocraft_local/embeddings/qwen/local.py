@@ -1,0 +1,134 @@
+"""Qwen3-VL-Embedding in this process by transformers, on the GPU if there is one, else the CPU.
+
+All items of a pass lie one behind another, pictures and prompts alike: nothing is padded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.embeddings.encoder import Vectors
+from photocraft_local.embeddings.qwen import attention
+from photocraft_local.embeddings.qwen.packing import halved, passes
+from photocraft_local.errors import EncoderError, ModelError
+from photocraft_local.serving.transformers.loading import load, out_of_memory, release
+from photocraft_local.serving.transformers.pictures import Features, shown_to
+
+_MOST_PATCHES = {"cpu": 8192, "cuda": 65536}  # of one pass; a photo has up to 7,200 as published
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A prompt (tokens,) and, of a picture, its patch rows and grid (time, down, across)."""
+
+    ids: NDArray[np.int64]
+    rows: NDArray[Any] | None = None
+    grid: tuple[int, int, int] | None = None
+
+    @property
+    def size(self) -> int:
+        """Work in patches, of which four become a token."""
+        return 4 * len(self.ids)
+
+
+class LocalEmbedder:
+    """The loaded model. ``way`` says how its attention is computed and why."""
+
+    def __init__(self, folder: Path, device: str = "auto") -> None:
+        """Raises MissingExtraError, EncoderError."""
+        try:
+            loaded = load(folder, lambda _: None, embedder=True, device=device)
+        except ModelError as exc:
+            raise EncoderError(exc.message, hint=exc.hint) from exc
+        self._model = loaded.model
+        self._device = str(self._model.device.type)
+        self._image = int(self._model.config.image_token_id)
+        self.where = loaded.where
+        dtype = str(self._model.dtype).removeprefix("torch.")
+        self.way = attention.choose(self._device, dtype)
+        attention.install(self._model, self.way)
+        self.most_patches = _MOST_PATCHES[self._device]
+
+    def embed(self, items: Sequence[Item]) -> Vectors:
+        """The last token's state of each item, (n, size of the model) float32, not normalised.
+
+        Raises EncoderError for an item that alone does not fit into the memory.
+        """
+        result = np.empty((len(items), self._model.config.text_config.hidden_size), np.float32)
+        for part in passes([item.size for item in items], self.most_patches):
+            try:
+                done = halved(part, lambda at: self._pass([items[i] for i in at]), _is_full)
+            except Exception as exc:
+                if not out_of_memory(exc):
+                    raise
+                raise EncoderError(
+                    f"a photo of {max(items[i].size for i in part):,} patches does not fit into"
+                    f" the memory ({self.where})",
+                    hint="lower the setting encoder_pixels, or end what else holds memory",
+                ) from exc
+            for at, vectors in done:
+                result[list(at)] = vectors
+        return result
+
+    def _pass(self, items: Sequence[Item]) -> Vectors:
+        import torch
+
+        lengths = [len(item.ids) for item in items]
+        ids = torch.from_numpy(np.concatenate([item.ids for item in items]))[None]
+        positions = torch.cat([self._positions(item) for item in items], dim=-1)
+        ends = torch.tensor([0, *lengths]).cumsum(0, dtype=torch.int32).to(self._device)
+        with torch.inference_mode(), shown_to(self._model, self._features(items)) as pictures:
+            states = self._model.model(
+                input_ids=ids.to(self._device),
+                position_ids=positions.to(self._device),
+                use_cache=False,
+                cu_seq_lens_q=ends,
+                max_length_q=max(lengths),
+                **pictures,
+            ).last_hidden_state[0]
+            made: Vectors = states[ends[1:].long() - 1].float().cpu().numpy()
+        return made
+
+    def _positions(self, item: Item) -> Any:
+        """(3, 1, tokens): each item begins anew."""
+        import torch
+
+        ids = torch.from_numpy(item.ids)[None]
+        grid = torch.tensor([item.grid]) if item.grid else None
+        positions, _ = self._model.model.get_rope_index(
+            ids, mm_token_type_ids=(ids == self._image).int(), image_grid_thw=grid
+        )
+        return positions
+
+    def _features(self, items: Sequence[Item]) -> list[Features]:
+        """Of the pictures among the items, all in one pass through the vision tower."""
+        import torch
+
+        rows = [item.rows for item in items if item.rows is not None]
+        if not rows:
+            return []
+        grids = torch.tensor([item.grid for item in items if item.grid]).to(self._device)
+        pixels = torch.from_numpy(np.concatenate(rows)).to(self._device)
+        made = self._model.model.get_image_features(pixels, grids, return_dict=True)
+        deep = getattr(made, "deepstack_features", None) or ()
+        counts = (grids.prod(-1) // 4).tolist()
+        levels = [
+            level if isinstance(level, (tuple, list)) else level.split(counts) for level in deep
+        ]
+        return [
+            Features(pooled, tuple(level[at] for level in levels))
+            for at, pooled in enumerate(made.pooler_output)
+        ]
+
+
+def _is_full(exc: BaseException) -> bool:
+    full = out_of_memory(exc)
+    if full:
+        release()
+    return full
