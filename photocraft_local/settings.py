@@ -135,8 +135,8 @@ class Settings:
         "folder of the person's skills, for all libraries", default_factory=default_memory_path
     )
     summary: str = _option(
-        "who writes the summary of older turns: 'code' with a few sentences of the model, or 'model'"
-        " all of it, for comparison",
+        "who writes the summary of older turns: 'code' with a few sentences of the model, or the"
+        " 'model' all of it, for comparison",
         default="code",
     )
     encoder_device: str = _option(

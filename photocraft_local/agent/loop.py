@@ -109,7 +109,8 @@ class Agent:
         record = episode.trajectory
         record.status = "running"
         episode.save()
-        self._room = Room(self.model, self.registry.schemas(), self.settings.compact_at)
+        tools, how = self.registry.schemas(), self.settings
+        self._room = Room(self.model, tools, how.compact_at, how.summary)
         self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
             self._end_if_answered(episode)  # cut between the answer and its last save

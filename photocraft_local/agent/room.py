@@ -9,21 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from photocraft_local.agent.answers import abstained
 from photocraft_local.agent.episode import Episode
 from photocraft_local.agent.interrupts import Answered, final_answer_due
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import ModelError, PromptTooLong, ServerLost
-from photocraft_local.memory.compaction import (
-    FOLDS,
-    SUMMARY_REPLY,
-    WRITE_SUMMARY,
-    Compaction,
-    Prose,
-)
+from photocraft_local.memory.compaction import FOLDS, WRITINGS, Compaction
 from photocraft_local.memory.shortening import Cut
-from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import ChatModel, Load, Measuring, Message, ToolSchema
 
 _LEAST = len(FOLDS) - 1
@@ -34,10 +28,17 @@ _ITEMS = (50, 10, 3)  # of each list of a shortened result
 
 class Room:
     """For one episode. ``tools`` are all tools, also in turns that offer fewer; ``compact_at`` is
-    the share of the window at which turns are compacted."""
+    the share of the window at which turns are compacted, ``summary`` says who writes S."""
 
-    def __init__(self, model: ChatModel, tools: Sequence[ToolSchema], compact_at: float) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        tools: Sequence[ToolSchema],
+        compact_at: float,
+        summary: str = "code",
+    ) -> None:
         self._model, self._tools, self._compact_at = model, tools, compact_at
+        self._writing = WRITINGS[summary]
         self._num_refused = 0
         self._refused_at = 0  # tokens, by our count, of a prompt and reply that the server refused
         self._request_tokens: int | None = None
@@ -85,15 +86,12 @@ class Room:
     def compact(self, episode: Episode, why: str, *, covered: int, least_fold: int = 0) -> None:
         """S takes the place of the turns up to step ``covered``; the trace says so."""
         before = self._load(episode)
-        prose, problem, usage = self._told(episode, covered)
         made = Compaction(
             after_step=episode.num_steps,
             covered=covered,
             why=why,
-            prose=prose,
-            problem=problem,
             tokens_before=before.prompt if before else 0,
-            usage=usage,
+            **self._told(episode, covered),
         )
         for fold in range(least_fold, len(FOLDS)):
             made = replace(made, fold=fold)
@@ -102,7 +100,11 @@ class Room:
                 break
         after = self._load(episode)
         episode.trajectory.compactions.append(
-            replace(made, tokens_after=after.prompt if after else 0)
+            replace(
+                made,
+                tokens_after=after.prompt if after else 0,
+                repaired=episode.memory.repaired,
+            )
         )
         episode.save()
 
@@ -121,7 +123,7 @@ class Room:
         """Whether a reply fits, and in a later turn the request for a summary and its reply."""
         reply = load.reply
         if not (episode.last_turn or episode.correction):
-            reply = max(reply, self._request(episode) + SUMMARY_REPLY)
+            reply = max(reply, self._request(episode) + self._writing.reply)
         return load.prompt + reply <= self._limit(load) and self._pictures_fit(episode, load)
 
     def _is_worth_it(self, episode: Episode, load: Load) -> bool:
@@ -148,27 +150,30 @@ class Room:
         """Tokens of the request for a summary."""
         if self._request_tokens is None:
             messages = episode.messages()
-            alone, asked = self._measured(messages), self._measured([*messages, _request()])
+            alone, asked = self._measured(messages), self._measured([*messages, self._asking()])
             self._request_tokens = asked.prompt - alone.prompt if alone and asked else 0
         return self._request_tokens
 
-    def _told(self, episode: Episode, covered: int) -> tuple[Prose | None, str, Usage]:
-        """The model's part of S, asked for on the live prefix; or why there is none."""
+    def _asking(self) -> Message:
+        return {"role": "user", "content": render(self._writing.prompt)}
+
+    def _told(self, episode: Episode, covered: int) -> dict[str, Any]:
+        """The model's part of S, asked for on the live prefix, or why there is none, as parts of a
+        Compaction; then S is code's alone."""
         context = episode.memory.context
-        asked = [*context.messages(without=episode.num_steps - covered), _request()]
+        asked = [*context.messages(without=episode.num_steps - covered), self._asking()]
         load = self._measured(asked)
         if load is None or episode.last_turn:
-            return None, "", Usage()
-        if load.prompt + SUMMARY_REPLY > self._limit(load):
-            return None, "the request has no room", Usage()
+            return {}
+        if load.prompt + self._writing.reply > self._limit(load):
+            return {"problem": "the request has no room"}
         try:
-            reply = self._model.complete(asked, [WRITE_SUMMARY])
+            reply = self._model.complete(asked, [self._writing.tool])
         except ServerLost:
             raise
         except ModelError as error:
-            return None, error.message, Usage()
-        prose = Prose.of(reply)
-        return prose, "" if prose else "the reply was cut or is no summary", reply.usage
+            return {"problem": error.message}
+        return {**self._writing.read(reply), "usage": reply.usage}
 
     def _shortened(self, episode: Episode, most: int = 0) -> bool:
         """The newest result shortened until it fits, in ``most`` tokens of the prompt if given;
@@ -219,7 +224,3 @@ def _full(load: Load) -> str:
     if load.most_pictures and load.pictures > load.most_pictures:
         return f"{load.pictures} pictures, where a prompt takes {load.most_pictures}"
     return f"the prompt takes {load.prompt} of {load.window} tokens"
-
-
-def _request() -> Message:
-    return {"role": "user", "content": render("compaction_request")}

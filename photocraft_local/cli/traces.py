@@ -130,6 +130,12 @@ def _compaction(made: Compaction) -> Iterator[str]:
         for name in ("decisions", "ruled_out", "sub_goal", "next_action"):
             if text := getattr(made.prose, name):
                 yield from _block(name.replace("_", " "), text, inner=True)
+    if made.plain:
+        yield _line("by", "the model alone", inner=True)
+        for line in (*made.plain.digest, made.plain.session):
+            yield from _block("wrote", line, inner=True)
+    for line in made.repaired:
+        yield from _block("repaired", line, inner=True)
     if told := _tokens(made.usage):
         yield _line("tokens", told, inner=True)
 

@@ -1,16 +1,19 @@
 """What is left of turns after a compaction: S = digest ⊕ session ⊕ working, and its record.
 
 Ids, counts, set names, conditions and the digest are written by code; a model's part is ``Prose``
-alone, which counts as untrusted text. When to compact is decided elsewhere (agent/room.py).
+alone, or all of it where that is to be compared (plain.py). Both count as untrusted text, and S is
+checked against the state (fidelity.py). When to compact is decided elsewhere (agent/room.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from photocraft_local.memory.digest import brief_line, digest_line, folded_line
+from photocraft_local.memory.fidelity import checked, kept_form
+from photocraft_local.memory.plain import PLAIN_REPLY, WRITE_MEMORY, Plain
 from photocraft_local.memory.text import prompt_json, shortened
 from photocraft_local.memory.working import WorkingState
 from photocraft_local.records import Json, Step, Usage
@@ -57,6 +60,33 @@ class Prose:
             return None
         return cls(**{key: " ".join(call.arguments[key].split()) for key in _PROSE})
 
+    @classmethod
+    def from_plain(cls, plain: Plain) -> Prose:
+        """What of it a later S that code writes can hold."""
+        return cls(plain.session, "", plain.sub_goal, plain.next_action)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a model is asked for its part of S, and how its reply is read."""
+
+    prompt: str  # file of the request
+    tool: ToolSchema
+    reply: int  # tokens
+    part: str  # of a Compaction: ``prose`` or ``plain``
+    of: Callable[[Reply], Prose | Plain | None]
+
+    def read(self, reply: Reply) -> dict[str, Prose | Plain | str]:
+        """The model's part, or the problem with it, as a part of a Compaction."""
+        part = self.of(reply)
+        return {self.part: part} if part else {"problem": "the reply was cut or is no summary"}
+
+
+WRITINGS = {  # by the setting ``summary``: who writes S
+    "code": Writing("compaction_request", WRITE_SUMMARY, SUMMARY_REPLY, "prose", Prose.of),
+    "model": Writing("compaction_plain", WRITE_MEMORY, PLAIN_REPLY, "plain", Plain.of),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Fold:
@@ -82,8 +112,9 @@ class Compaction:
     """One compaction as a trace keeps it: enough to make the same S again without a model.
 
     It came after step ``after_step`` and took the place of the turns up to step ``covered``.
-    ``problem`` says why no model's words are in it. Tokens are of the prompts around it, 0 where
-    the backbone does not count; ``usage`` is that of the request for the summary.
+    ``prose`` or ``plain`` is what the model wrote, ``problem`` why none of its words are in it,
+    ``repaired`` what was wrong with S before the check. Tokens are of the prompts around it, 0
+    where the backbone does not count; ``usage`` is that of the request for the summary.
     """
 
     after_step: int
@@ -95,6 +126,8 @@ class Compaction:
     tokens_before: int = 0
     tokens_after: int = 0
     usage: Usage = Usage()
+    plain: Plain | None = None
+    repaired: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         return asdict(self)
@@ -102,38 +135,54 @@ class Compaction:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Compaction:
         """Raises KeyError, TypeError or ValueError for anything that ``to_json`` never wrote."""
-        prose = data["prose"]
-        read = {"prose": None if prose is None else Prose(**prose), "usage": Usage(**data["usage"])}
+        prose, plain = data["prose"], data.get("plain")
+        read = {
+            "prose": None if prose is None else Prose(**prose),
+            "plain": None if plain is None else Plain.from_json(plain),
+            "repaired": tuple(map(str, data.get("repaired", ()))),
+            "usage": Usage(**data["usage"]),
+        }
         made = cls(**{**data, **read})
         if not (0 <= made.covered <= made.after_step and 0 <= made.fold < len(FOLDS)):
             raise ValueError(f"a compaction of steps up to {made.covered}, fold {made.fold}")
         return made
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """S as the prompt has it, and what had to be mended."""
+
+    text: str
+    repaired: tuple[str, ...]
+
+
 def summary(
     steps: Sequence[Step],
     covered: int,
     working: WorkingState,
-    prose: Prose | None,
+    written: Prose | Plain | None,
     thoughts: Sequence[str],
     fold: Fold,
-) -> str:
+) -> Summary:
     """S for the first ``covered`` of ``steps``; the same values, the same bytes.
 
     The digest stands first and mostly only grows, so that a prefix cache keeps what the last S
     had of it; what changes each time stands behind.
     """
-    session: dict[str, Json] = {}
-    if prose is not None:  # sub-goal and next action are part of the working state
-        session = {"decisions": prose.decisions, "ruled_out": prose.ruled_out}
-    session["thoughts"] = [shortened(one, 300) for one in _last(thoughts, fold.thoughts)]
-    return _TELL + prompt_json(
-        {
+    if isinstance(written, Plain):
+        parts = written.parts(fold.lines + fold.brief_lines, fold.words)
+    else:
+        session: dict[str, Json] = {}
+        if written is not None:  # sub-goal and next action are part of the working state
+            session = {"decisions": written.decisions, "ruled_out": written.ruled_out}
+        session["thoughts"] = [shortened(one, 300) for one in _last(thoughts, fold.thoughts)]
+        parts = {
             "digest": _digest(steps, covered, fold),
             "session": session,
-            "working": _working(working, fold),
+            "working": kept_form(working, fold.words),
         }
-    )
+    parts["working"], repaired = checked(parts["working"], working, fold.words, steps)
+    return Summary(_TELL + prompt_json(parts), repaired)
 
 
 def _digest(steps: Sequence[Step], covered: int, fold: Fold) -> list[Json]:
@@ -156,21 +205,6 @@ def _seen(steps: Sequence[Step], step: Step, longest: int) -> str:
         return ""
     said = " ".join(steps[step.index].thought.split())
     return f"; then: {prompt_json(shortened(said, longest))}" if said else ""
-
-
-def _working(working: WorkingState, fold: Fold) -> dict[str, Json]:
-    state = working.to_json()
-    stated: dict[str, dict[str, list[str]]] = {}  # status → kind → words
-    for one in working.constraints:
-        words = shortened(one.words, fold.words)
-        stated.setdefault(one.status, {}).setdefault(one.kind, []).append(words)
-    state["constraints"] = stated
-    for kind in ("confirmed", "rejected"):
-        by_reason: dict[str, list[str]] = {}
-        for uid, why in state[kind].items():
-            by_reason.setdefault(shortened(why, fold.words), []).append(uid)
-        state[kind] = {why: " ".join(uids) for why, uids in by_reason.items()}
-    return state
 
 
 def _last(items: Sequence[_Item], number: int) -> Sequence[_Item]:

@@ -47,6 +47,7 @@ class EpisodeMemory:
         self._steps: list[Step] = []
         self._prose: Prose | None = None  # the newest that a model wrote, of steps to …
         self._told = 0
+        self.repaired: tuple[str, ...] = ()  # what was mended in the newest S
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -72,23 +73,26 @@ class EpisodeMemory:
         """S = digest ⊕ session ⊕ working takes the place of the turns up to ``made.covered``.
         Returns its characters.
 
-        Conditions, ids and sets are copied by code out of the state, never out of an earlier S:
-        none can be lost, however often this happens. A second call for the same steps, with
+        Conditions, ids and sets are checked by code against the state, never an earlier S: none can
+        be lost, however often this happens. A second call for the same steps, with
         another fold, makes S anew.
         """
-        if made.prose is not None:
-            self._prose, self._told = made.prose, made.covered
-            self.working.sub_goal = made.prose.sub_goal
-            self.working.next_action = made.prose.next_action
+        prose = Prose.from_plain(made.plain) if made.plain else made.prose
+        if prose is not None:
+            self._prose, self._told = prose, made.covered
+            self.working.sub_goal = prose.sub_goal
+            self.working.next_action = prose.next_action
         thoughts = [
             f"{step.index} {' '.join(step.thought.split())}"
             for step in self._steps[self._told : made.covered]
             if step.thought.strip()
         ]
         fold = FOLDS[made.fold]
-        text = summary(self._steps, made.covered, self.working, self._prose, thoughts, fold)
-        self.context.compact(text, keep=len(self._steps) - made.covered)
-        return len(text)
+        part = made.plain or self._prose
+        whole = summary(self._steps, made.covered, self.working, part, thoughts, fold)
+        self.context.compact(whole.text, keep=len(self._steps) - made.covered)
+        self.repaired = whole.repaired
+        return len(whole.text)
 
 
 class Memory:

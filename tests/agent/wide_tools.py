@@ -91,7 +91,7 @@ class Windowed(ScriptedModel):
         names = [tool["name"] for tool in tools]
         load = self.load(messages, tools)
         self.loads.append(load.prompt if load else 0)
-        if names == ["write_summary"]:
+        if names in (["write_summary"], ["write_memory"]):
             self.requests.append(list(messages))
             line = self._summaries.pop(0) if len(self._summaries) > 1 else self._summaries[0]
             if isinstance(line, BaseException):

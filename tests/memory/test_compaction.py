@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
 
 import pytest
+from summaries import compared, filtered, refused, summary, unread, viewed
 
 from photocraft_local.memory.compaction import FOLDS, WRITE_SUMMARY, Compaction, Prose
-from photocraft_local.memory.context import Context
-from photocraft_local.memory.episode import EpisodeRecord
-from photocraft_local.memory.memory import EpisodeMemory
 from photocraft_local.memory.shortening import Cut, shown_data, shown_pictures
 from photocraft_local.records import Observation, Step, ToolCall, Usage
 from photocraft_local.serving.chat_model import Reply
@@ -26,57 +23,10 @@ WRITTEN = {
 }
 
 
-def memory() -> EpisodeMemory:
-    record = EpisodeRecord(
-        episode_id="20240506-070809-aaaaaa",
-        started="2024-05-06T07:08:09+00:00",
-        question="dogs",
-        backbone="scripted",
-    )
-    return EpisodeMemory(Context("S", ["q"]), record)
-
-
-def summary(one: EpisodeMemory) -> dict[str, Any]:
-    text = str(one.messages()[2]["content"])
-    read: dict[str, Any] = json.loads(text.split("\n", 1)[1])
-    return read
-
-
-def filtered(index: int, **more: Any) -> Step:
-    call = ToolCall("filter_photos", {"when": f"June {1900 + index}", "save_as": f"set_{index}"})
-    photos = [{"uid": f"p{index:03d}{n}"} for n in range(5)]
-    seen = Observation("filter_photos", {"photos": photos, "count": index}, brief="5 photos")
-    return Step(index, call, seen, **{"thought": f"thought {index}", **more})
-
-
-def refused(index: int) -> Step:
-    rows = [{"uid": f"r{index:03d}{n}", "constraint": "in June", "value": "May"} for n in (1, 2)]
-    data = {"accepted": False, "unmet": rows, "unmet_photos": [row["uid"] for row in rows]}
-    return Step(
-        index,
-        ToolCall("submit_answer", {}),
-        Observation("submit_answer", data, error="not accepted"),
-    )
-
-
-def compared(index: int) -> Step:
-    rows = [{"uid": f"c{index:03d}{n}", "probability": n / 2, "passes": bool(n)} for n in range(2)]
-    call = ToolCall("compare_photos", {"question": "a dog?"})
-    return Step(index, call, Observation("compare_photos", {"photos": rows, "count": 1}))
-
-
-def viewed(index: int) -> Step:
-    images = ((f"v{index:03d}", b"\x89PNG"),)
-    seen = Observation(
-        "view_photos", {"photos": [f"v{index:03d}"]}, images=images, brief="1 picture"
-    )
-    return Step(index, ToolCall("view_photos", {"photos": [f"v{index:03d}"]}), seen, "I look.")
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_twelve_compactions_lose_no_condition_id_set_or_count(seed: int) -> None:
     chance = random.Random(seed)
-    one, index = memory(), 0
+    one, index = unread(), 0
     kept: list[str] = []
     sizes = []
     for _ in range(12):
@@ -110,7 +60,7 @@ def test_twelve_compactions_lose_no_condition_id_set_or_count(seed: int) -> None
 
 
 def test_what_may_be_folded_is_bounded_however_long_the_episode() -> None:
-    one = memory()
+    one = unread()
     calls = ToolCall("recall", {"text": "x"})
     for index in range(1, 400):
         one.observe(viewed(index) if index % 2 else Step(index, calls, Observation("recall")))
@@ -130,7 +80,7 @@ def test_what_may_be_folded_is_bounded_however_long_the_episode() -> None:
 
 
 def test_the_words_of_a_model_stay_until_newer_ones_come_with_what_was_thought_since() -> None:
-    one = memory()
+    one = unread()
     for index in range(1, 4):
         one.observe(filtered(index))
     one.compact(Compaction(after_step=3, covered=2, why="", prose=PROSE))
@@ -150,7 +100,7 @@ def test_the_words_of_a_model_stay_until_newer_ones_come_with_what_was_thought_s
 
 
 def test_a_picture_leaves_its_id_and_what_was_said_after_it() -> None:
-    one = memory()
+    one = unread()
     one.observe(viewed(1))
     one.observe(filtered(2, thought="two dogs\non sand"))
     one.compact(Compaction(after_step=2, covered=1, why=""))
@@ -160,7 +110,7 @@ def test_a_picture_leaves_its_id_and_what_was_said_after_it() -> None:
 
 
 def test_what_the_last_summary_told_of_steps_stands_first_in_the_next_one() -> None:
-    one, last, folded = memory(), "", []
+    one, last, folded = unread(), "", []
     for index in range(1, 60):
         one.observe(viewed(index) if index % 3 else filtered(index))
         if index % 4 == 0:
@@ -176,7 +126,7 @@ def test_what_the_last_summary_told_of_steps_stands_first_in_the_next_one() -> N
 def test_the_same_episode_makes_the_same_bytes() -> None:
     texts = set()
     for _ in range(2):
-        one = memory()
+        one = unread()
         for index in range(1, 9):
             one.observe(filtered(index))
             one.observe(compared(index))
@@ -186,7 +136,7 @@ def test_the_same_episode_makes_the_same_bytes() -> None:
 
 
 def test_an_answer_that_is_accepted_takes_its_photos_out_of_the_rejected() -> None:
-    one = memory()
+    one = unread()
     one.observe(refused(1))
     assert set(one.working.rejected) == {"r0011", "r0012"}
     accepted = Observation("submit_answer", {"photos": ["r0011"], "accepted": True})
@@ -267,7 +217,7 @@ def test_a_shortened_result_says_what_is_missing_and_how_to_get_it() -> None:
 
 
 def test_only_a_turn_that_was_not_sent_is_shortened() -> None:
-    one = memory()
+    one = unread()
     one.observe(filtered(1))
     one.cut(Cut(1, 3, 0))
     assert len(json.loads(str(one.messages()[-1]["content"]))["result"]["photos"]) == 3
