@@ -74,7 +74,7 @@ class Episode:
         resaved: set[object] = set()
         for step in reversed(self.trajectory.steps[self._first_visible :]):
             if step.call.name == call.name and step.call.arguments == call.arguments:
-                doubted = "doubtful" in step.observation.data
+                doubted = not {"doubtful", "unmentioned"}.isdisjoint(step.observation.data)
                 return None if doubted or resaved & _sets_read(call) else step
             resaved.add(step.call.arguments.get("save_as"))
         return None

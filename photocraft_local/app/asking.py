@@ -178,6 +178,7 @@ def _agent(parts: Parts, model: ChatModel, memory: Memory, given: Asked, run: _R
     from photocraft_local.tools.standard import standard_tools
 
     context = tool_context(parts, memory, given.today, given.pictures)
+    context.question = own_words(given.question, given.plan)
     # A question that goes on reads "last week" as it did.
     context.settings = replace(
         context.settings,
@@ -228,6 +229,12 @@ def tool_context(
         pictures={picture.id: picture.path for picture in pictures},
         open_knowledge=parts.knowledge,
     )
+
+
+def own_words(question: str, plan: str) -> str:
+    """What an answer is held against, as the tools know it: a plan stands in the question's place,
+    and leaves nothing to be read."""
+    return "" if plan else question
 
 
 def library_card(parts: Parts) -> str:

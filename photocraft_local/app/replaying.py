@@ -78,12 +78,13 @@ def replay(parts: Parts, record: Trajectory) -> Replay:
 
 def _tools(parts: Parts, record: Trajectory) -> Registry:
     from photocraft_local.agent.opening import habits_of
-    from photocraft_local.app.asking import tool_context
+    from photocraft_local.app.asking import own_words, tool_context
     from photocraft_local.memory.memory import Memory
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools
 
     context = tool_context(parts, Memory.open(parts.settings), record.today, record.pictures)
+    context.question = own_words(record.question, record.plan)
     habits = habits_of(record)
     context.settings = replace(
         context.settings, hemisphere=habits.hemisphere, first_weekday=habits.weekday

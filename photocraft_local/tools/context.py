@@ -14,6 +14,7 @@ from photocraft_local.timelang import Habits
 from photocraft_local.tools.doubts import Doubts
 from photocraft_local.tools.ports import Judging, MemoryPort, NoMemory
 from photocraft_local.tools.sets import PhotoSets
+from photocraft_local.tools.stated import Ledger, Stated
 from photocraft_local.tools.viewing import Viewing
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ class ToolContext:
     of them, id → (the picture's id, its place there). ``viewing`` is how pictures are shown.
     ``open_knowledge`` gives what the person's own pages say, None if none was ever added.
     ``judge`` looks at photos, None where no model does; ``doubts`` is what it was told to doubt.
-    ``is_last_turn``: the next submission is the answer, whatever it is.
+    ``is_last_turn``: the next submission is the answer, whatever it is. ``question`` is what the
+    person asked, ``own_conditions`` what it says of time and place, once that was read;
+    ``stated`` are the conditions of the calls so far.
     """
 
     library: Library
@@ -55,6 +58,9 @@ class ToolContext:
     judge: Judging | None = None
     doubts: Doubts = field(default_factory=Doubts)
     is_last_turn: bool = False
+    question: str = ""
+    own_conditions: list[Stated] | None = None
+    stated: Ledger = field(default_factory=Ledger)
 
     @property
     def habits(self) -> Habits:

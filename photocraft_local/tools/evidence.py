@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from photocraft_local.errors import UsageError
 from photocraft_local.records import Evidence, Json, Photo
 from photocraft_local.tools import standings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import safe_text, score_value, time_text
 from photocraft_local.tools.looking import LOOKS, Look, looked
+from photocraft_local.tools.photos import known_photos
 from photocraft_local.tools.scope import filtered, when_expression
 
 CHECKS = ("when", "where", *standings.CHECKS, *LOOKS, "seen")
@@ -39,6 +41,27 @@ def check(context: ToolContext, claim: Claim, photos: Sequence[Photo]) -> dict[s
     for part in _parts(context, claim, photos):
         for uid, evidence in part.items():
             found[uid].append(evidence)
+    return found
+
+
+def verified(
+    context: ToolContext,
+    claims: Sequence[tuple[Mapping[str, Any], Mapping[str, Photo]]],
+    photos: Sequence[Photo],
+) -> dict[str, list[Evidence]]:
+    """UID → evidence for all claims, each with the photos that it is about, in their order."""
+    found: dict[str, list[Evidence]] = {photo.uid: [] for photo in photos}
+    for claim, concerned in claims:
+        checks = {key: claim[key] for key in CHECKS if key in claim}
+        if not checks:
+            raise UsageError(
+                f"the condition {safe_text(claim['constraint'])!r} comes without a check",
+                hint=f"add one of {', '.join(CHECKS)} to it",
+            )
+        anchors = tuple(photo.uid for photo in known_photos(context, claim.get("anchors", ())))
+        stated = Claim(claim["constraint"], anchors, checks)
+        for uid, pieces in check(context, stated, list(concerned.values())).items():
+            found[uid] += pieces
     return found
 
 

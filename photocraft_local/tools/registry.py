@@ -59,8 +59,23 @@ class Registry:
         Raises MalformedCall if the tool or its arguments do not exist; ServerLost, since an
         episode that lost its model goes on later.
         """
-        tool = self._checked(call)
         self.context.is_last_turn = last
+        seen = self._run(call)
+        self.context.stated.observe(call, seen, self.context.sets)
+        return seen
+
+    def put_back(self, call: ToolCall, seen: Observation) -> Observation:
+        """What a call of an episode that was cut left behind beside its result: a saved set,
+        pixels, photos that were doubted. Gives ``seen``, which is a trace's, with its pixels.
+
+        A call that has to be made again and fails now, or shows other pictures, gives what it
+        brings now."""
+        now = self._put_back(call, seen)
+        self.context.stated.observe(call, now, self.context.sets)
+        return now
+
+    def _run(self, call: ToolCall) -> Observation:
+        tool = self._checked(call)
         try:
             seen = tool.run(normalised(call.arguments, tool.parameters), self.context)
         except ServerLost:
@@ -69,18 +84,13 @@ class Registry:
             return failure(tool.name, exc)
         return replace(seen, data=stable(seen.data))
 
-    def put_back(self, call: ToolCall, seen: Observation) -> Observation:
-        """What a call of an episode that was cut left behind beside its result: a saved set,
-        pixels, photos that were doubted. Gives ``seen``, which is a trace's, with its pixels.
-
-        A call that has to be made again and fails now, or shows other pictures, gives what it
-        brings now."""
+    def _put_back(self, call: ToolCall, seen: Observation) -> Observation:
         tool: object = self._tools.get(call.name)
         if isinstance(tool, PutsBack) and tool.put_back(call.arguments, seen, self.context):
             return seen
         if not seen.ok or not ("save_as" in call.arguments or seen.images):
             return seen
-        now = self.call(call)
+        now = self._run(call)
         is_same = now.ok and [uid for uid, _ in now.images] == [uid for uid, _ in seen.images]
         return replace(seen, images=now.images) if is_same else now
 

@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from photocraft_local.errors import UsageError
-from photocraft_local.records import Answer, Evidence, Json, Observation, Photo, Usage
+from photocraft_local.records import Answer, Json, Observation, Photo, Usage
 from photocraft_local.tools import evidence, schema, standings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, listing, safe_text
 from photocraft_local.tools.photos import known_photos, photos_by_uid
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.search_photos import ANY_TEXT
+from photocraft_local.tools.unmentioned import Unmentioned, safe_key
 from photocraft_local.tools.verifying import MOST_REFUSALS, Claims, Look, looked_again
 
 _MOST_LISTED = 20
@@ -81,7 +82,7 @@ class SubmitAnswer:
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
         photos = _answered(arguments, context)
         claims = _concerning(arguments["evidence"], context, photos)
-        found = _verified(claims, context, photos)
+        found = evidence.verified(context, claims, photos)
         unmet = [
             {"uid": uid, **evidence.as_json(piece)}
             for uid, pieces in found.items()
@@ -90,16 +91,23 @@ class SubmitAnswer:
         ]
         if unmet:
             return _refused(self.name, unmet)
+        not_used = [safe_text(words, 500) for words in arguments.get("not_used", ())]
+        silent = Unmentioned.of(context, arguments["evidence"], not_used, photos)
+        if fresh := silent.to_be_told():
+            context.stated.told |= {safe_key(one) for one in fresh}
+            return silent.refused(self.name, fresh)
+        found = {uid: pieces + silent.evidence(uid) for uid, pieces in found.items()}
         left_out: dict[str, Look] = {}
         usage = Usage()
         if context.judge is not None and context.settings.verify:
-            checked = looked_again(context, claims)
+            checked = looked_again(context, [*claims, *silent.looks])
             usage = checked.usage
             doubtful = checked.in_doubt(context.doubts.told)
             if doubtful and not context.is_last_turn and context.doubts.refusals < MOST_REFUSALS:
                 context.doubts.note(doubtful)
+                context.stated.told |= {safe_key(one) for one in silent.by_eye}
                 doubts = {uid: checked.looks[uid] for uid in doubtful}
-                return replace(_doubted(self.name, doubts), usage=usage)
+                return replace(_doubted(self.name, doubts, silent.rows(silent.by_eye)), usage=usage)
             left_out = {uid: checked.looks[uid] for uid in checked.below()}
             photos = [photo for photo in photos if photo.uid not in left_out]
             found = {photo.uid: found[photo.uid] + checked.evidence(photo.uid) for photo in photos}
@@ -116,16 +124,19 @@ class SubmitAnswer:
             data["reason"] = safe_text(arguments["reason"], _LONGEST)
         if left_out:
             data["left_out"] = [look.row(uid) for uid, look in left_out.items()]
-        if arguments.get("not_used"):
-            data["not_used"] = [safe_text(words, 500) for words in arguments["not_used"]]
+        if not_used := [*not_used, *silent.not_kept()]:
+            data["not_used"] = not_used
         conditions = counted(len(arguments["evidence"]), "condition")
         brief = f"answered with {counted(len(photos), 'photo')}; {conditions} verified"
         return Observation(self.name, data=data, brief=brief, usage=usage)
 
     def put_back(self, arguments: Arguments, seen: Observation, context: ToolContext) -> bool:
-        """Which photos were doubted is known to the model, so it stays known here."""
+        """Which photos were doubted, and which conditions were missed, is known to the model, so it
+        stays known here."""
         if "doubtful_photos" in seen.data:
             context.doubts.note(seen.data["doubtful_photos"])
+        told = seen.data.get("unmentioned", ())
+        context.stated.told |= {f"{row['check']}: {row['condition']}" for row in told}
         return True
 
 
@@ -181,25 +192,6 @@ def _concerning(
     ]
 
 
-def _verified(
-    claims: Claims, context: ToolContext, photos: list[Photo]
-) -> dict[str, list[Evidence]]:
-    """UID → evidence for all claims, in the order of the answer."""
-    found: dict[str, list[Evidence]] = {photo.uid: [] for photo in photos}
-    for claim, concerned in claims:
-        checks = {key: claim[key] for key in evidence.CHECKS if key in claim}
-        if not checks:
-            raise UsageError(
-                f"the condition {safe_text(claim['constraint'])!r} comes without a check",
-                hint=f"add one of {', '.join(evidence.CHECKS)} to it",
-            )
-        anchors = tuple(photo.uid for photo in known_photos(context, claim.get("anchors", ())))
-        stated = evidence.Claim(claim["constraint"], anchors, checks)
-        for uid, pieces in evidence.check(context, stated, list(concerned.values())).items():
-            found[uid] += pieces
-    return found
-
-
 def _concerned(claim: Mapping[str, Any], context: ToolContext, photos: list[Photo]) -> list[Photo]:
     if "about" in claim and "photos" in claim:
         raise UsageError(
@@ -238,13 +230,16 @@ def _refused(tool: str, unmet: list[dict[str, Json]]) -> Observation:
     )
 
 
-def _doubted(tool: str, looks: Mapping[str, Look]) -> Observation:
-    """Refused by eye: the photos with their values, and the way out."""
+def _doubted(tool: str, looks: Mapping[str, Look], unmentioned: list[Json]) -> Observation:
+    """Refused by eye: the photos with their values, conditions that the answer does not mention,
+    and the way out."""
     rows: list[Json] = [look.row(uid) for uid, look in looks.items()]
     data: dict[str, Json] = {"accepted": False, "doubtful": rows[:_MOST_LISTED]}
     if rows[_MOST_LISTED:]:
         data["doubtful_not_listed"] = len(rows) - _MOST_LISTED
     data["doubtful_photos"] = list(looks)
+    if unmentioned:
+        data["unmentioned"] = unmentioned
     return Observation(
         tool,
         data=data,

@@ -13,6 +13,7 @@ from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.sets import PhotoSets
+from photocraft_local.tools.stated import Ledger
 
 
 class Find:
@@ -70,5 +71,5 @@ class Submit:
 
 
 def make_registry(find: Find, memory: Memory) -> Registry:
-    context = cast(ToolContext, SimpleNamespace(sets=PhotoSets(), memory=memory))
+    context = cast(ToolContext, SimpleNamespace(sets=PhotoSets(), memory=memory, stated=Ledger()))
     return Registry([find, Compress(), Submit()], context)

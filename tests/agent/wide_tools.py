@@ -17,6 +17,7 @@ from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.ports import Arguments
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.sets import PhotoSets
+from photocraft_local.tools.stated import Ledger
 
 SUBMIT = ToolCall("submit_answer", {"photos": ["aaaaa"]})
 WRITTEN = {
@@ -66,7 +67,7 @@ def looks(*sizes: dict[str, int], save: bool = False) -> list[ToolCall]:
 
 
 def wide_registry(memory: Memory) -> Registry:
-    context = cast(ToolContext, SimpleNamespace(sets=PhotoSets(), memory=memory))
+    context = cast(ToolContext, SimpleNamespace(sets=PhotoSets(), memory=memory, stated=Ledger()))
     return Registry([Look(), Compress(), Submit()], context)
 
 
