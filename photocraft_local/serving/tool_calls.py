@@ -8,6 +8,7 @@ the Qwen models. native_calls.py reads what an unconstrained model wrote. Runs n
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,6 +24,10 @@ _ANY_CHARACTER = r"[^\x00-\x1f\x7f]"  # raw control characters are no JSON
 _PLAIN_CHARACTER = r'[^"\\\x00-\x1f\x7f]'  # the same before and after JSON's escaping
 # Without a step a grammar lets digits run on without end; no tool asks for finer numbers.
 _STEP = 0.001
+# What opens one of the tokens that the families add: <|im_start|>, </tool_response>, <think> …
+_MARK = re.compile(r"<(?=\||/?(?:tool_call|tool_response|think)>)")
+_LONE = re.compile("[\ud800-\udfff]")  # half a character, which no tokenizer takes
+_RISKY = re.compile("[<>\ud800-\udfff]")
 _DEEPEST = 16  # levels of a call's arguments
 
 
@@ -108,7 +113,7 @@ def write_call(thought: str, call: ToolCall, form: Form) -> str:
     body: dict[str, Json] = {"name": call.name, "arguments": call.arguments}
     if form is Form.JSON:
         return canonical({"thought": thought, "call": body})
-    said = f"{thought}\n" if thought else ""
+    said = f"{harmless(thought)}\n" if thought else ""
     return f"{said}<tool_call>\n{canonical(body)}\n</tool_call>"
 
 
@@ -132,9 +137,16 @@ _HOW = {
 
 
 def canonical(value: Json) -> str:
-    """JSON in the order given, without blanks; no character in it opens a control mark."""
+    """JSON in the order given, without blanks; no character in it opens a control mark, and a
+    tokenizer takes them all."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e")
+    return _RISKY.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def harmless(text: str) -> str:
+    """Text in which no tokenizer of the families finds a control mark; whoever wrote it should
+    have seen to it, but one that slips through would speak for the system or for a tool."""
+    return _LONE.sub("\ufffd", _MARK.sub("< ", text))
 
 
 def _bounded(schema: Mapping[str, Any], limits: Limits) -> Schema:

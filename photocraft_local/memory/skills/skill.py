@@ -23,6 +23,9 @@ MAX_TOKENS = 150  # of a hint
 _MAX_TEXT = 400  # characters of one line
 MAX_LINES = 12
 _ID = re.compile(r"(?:s|seed)-[a-z0-9][a-z0-9-]{0,38}")
+# An id of a photo, a crop or a page's picture: with a figure, or without a vowel, so that words
+# like "prefer" stay.
+_UID = re.compile(r"\b[pk](?=\w*\d|[^\W\daeiouy]{5})[0-9a-z]{5,}(?:\.c\d+)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +70,14 @@ class Skill:
 
     def hint(self) -> str:
         """One line for a prompt, of at most MAX_TOKENS; what does not fit is left out, the way
-        last of all."""
+        last of all. Names no photo: the answer of an earlier question is none of another one."""
         parts = [f"For questions like {self.when!r}:"]
         if self.advice:
             parts.append(self.advice)
         if self.sketch:
             parts.append("Way: " + "; ".join(self.sketch) + ".")
         parts += [f"Beware: {text}." for text in self.pitfalls]
+        parts = [_UID.sub("(a photo)", part) for part in parts]
         parts = [prompt_json(part)[1:-1] for part in parts]  # a person's text closes no message
         while len(parts) > 2 and estimated_tokens(" ".join(parts)) > MAX_TOKENS:
             parts.pop()
