@@ -85,7 +85,7 @@ def memory_of_ours(store: np.memmap, ids: np.ndarray, chosen: np.ndarray) -> flo
     many = queries(BATCH)
     half = ids[::2]
     with AnonymousPeak() as peak:
-        index = ExactIndex(store, ids, engine="faiss")
+        index = ExactIndex(store, ids)
         for batch in (1, BATCH) if len(ids) <= 200_000 else (1, 8):
             for within in (chosen, half, None):
                 index.top_k(many[:batch], K, within)
@@ -175,14 +175,16 @@ def measure(faiss: Any, folder: Path, n: int, quick: bool) -> dict[str, Any]:
     print(f"\n{n} × {DIM}, {SELECTED:.0%} of them chosen, k = {K}; {index.engine_reason}")
     table(lines, ["batch", "method", "CPU ms", "spread", "time / ours"])
     if not quick:
-        sweep(index, ids)
+        sweep(store, ids)
     return result
 
 
-def sweep(index: ExactIndex, ids: np.ndarray) -> None:
-    """One query at every share of rows, gathered and scanned: where they meet is SCAN_FROM."""
+def sweep(store: np.memmap, ids: np.ndarray) -> None:
+    """One query at every share of rows: the C extension, and FAISS gathering and scanning; where
+    these two meet is SCAN_FROM."""
     from photocraft_local.search import faiss_scan
 
+    ours, index = ExactIndex(store, ids), ExactIndex(store, ids, engine="faiss")
     lines = []
     kept = faiss_scan.SCAN_FROM
     for share in (0.001, 0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.1, 0.3, 1.0):
@@ -193,10 +195,11 @@ def sweep(index: ExactIndex, ids: np.ndarray) -> None:
             faiss_scan.SCAN_FROM = switch
             spent = interleaved({"x": lambda c=chosen: index.top_k(queries(1), K, c)}, rounds=7)
             line.append(f"{spent['x'].median * 1e3:.3f}")
-        lines.append(line)
+        spent = interleaved({"x": lambda c=chosen: ours.top_k(queries(1), K, c)}, rounds=7)
+        lines.append([*line, f"{spent['x'].median * 1e3:.3f}"])
     faiss_scan.SCAN_FROM = kept
     print("\none query, CPU ms by share of rows that pass (all rows: no filter is left to apply)")
-    table(lines, ["passing", "gathered", "scanned"])
+    table(lines, ["passing", "FAISS gathered", "FAISS scanned", ours.engine])
 
 
 def main() -> None:

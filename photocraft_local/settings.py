@@ -18,6 +18,7 @@ from photocraft_local.errors import SettingsError
 
 _PREFIX = "PHOTOCRAFT_"
 HEMISPHERES = ("north", "south")
+VECTOR_STORES = ("auto", "native", "faiss", "numpy", "faiss-gpu")
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -162,6 +163,11 @@ class Settings:
         " earlier questions",
         default=True,
     )
+    vector_store: str = _option(
+        "what searches vectors: 'auto', 'native' (the C extension), 'faiss', 'numpy' or"
+        " 'faiss-gpu'",
+        default="auto",
+    )
 
     def __post_init__(self) -> None:
         checks = {
@@ -180,6 +186,7 @@ class Settings:
             "crops_days": self.crops_days >= 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,
             "hemisphere": self.hemisphere in HEMISPHERES,
+            "vector_store": self.vector_store in VECTOR_STORES,
             "first_weekday": self.first_weekday in WEEKDAYS,
             "summary": self.summary in ("code", "model"),
             "encoder_device": self.encoder_device in ("auto", "cuda", "cpu"),

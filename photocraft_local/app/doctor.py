@@ -148,7 +148,7 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 def _library(settings: Settings) -> Iterator[Finding]:
     from photocraft_local.library.library import Library
-    from photocraft_local.search.faiss_scan import choose_engine
+    from photocraft_local.search.stores.choice import choose
     from photocraft_local.storage.rows import RowStore
 
     try:
@@ -163,9 +163,11 @@ def _library(settings: Settings) -> Iterator[Finding]:
         yield Finding("library", "ok", detail)
         for folder in library.space_folders():
             store = RowStore.open(folder)
-            engine, reason = choose_engine("auto", store.count * store.dim)
-            detail = f"{folder.name}: {store.count:,} rows, searched with {engine}: {reason}"
-            yield Finding("vectors", "ok", detail)
+            chosen = choose(settings.vector_store, store.count * store.dim)
+            detail = f"{folder.name}: {store.count:,} rows, searched with {chosen.name}:"
+            slower: State = "warning" if chosen.hint else "ok"
+            yield Finding("vectors", slower, f"{detail} {chosen.reason}", chosen.hint)
+
 
 
 def _mib(size: int) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from photocraft_local.places.gazetteer import Gazetteer
     from photocraft_local.places.visited import Visited
     from photocraft_local.search.catalog import Catalog
+    from photocraft_local.search.index import ExactIndex
     from photocraft_local.search.searcher import Searcher
     from photocraft_local.timelang.habits import Habits
 
@@ -40,6 +41,7 @@ class Parts:
         self._gazetteer: Gazetteer | None = None
         self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None
+        self._index: ExactIndex | None = None
         self._searcher: tuple[Catalog, Searcher] | None = None
         self._backbone: Backbone | None = None
 
@@ -161,13 +163,20 @@ class Parts:
         EncoderError, MissingExtraError."""
         catalog = catalog or self.catalog()
         if self._searcher is None or self._searcher[0] is not catalog:
-            from photocraft_local.search.index import ExactIndex
             from photocraft_local.search.searcher import Searcher
 
-            space = self.space()
-            index = ExactIndex(space.vectors, space.photo_ids)
-            self._searcher = (catalog, Searcher(catalog, index, self.encoder()))
+            self._searcher = (catalog, Searcher(catalog, self._index_of_now(), self.encoder()))
         return self._searcher[1]
+
+    def _index_of_now(self) -> ExactIndex:
+        """By the vector store that was opened first: what it holds a copy of stays there."""
+        from photocraft_local.search.index import ExactIndex
+
+        space = self.space()
+        vectors, ids = space.vectors, space.photo_ids
+        grown = self._index.followed(vectors, ids) if self._index else None
+        self._index = grown or ExactIndex(vectors, ids, engine=self.settings.vector_store)
+        return self._index
 
     def backbone(self) -> Backbone:
         """The model that the settings choose. Starts nothing yet."""
@@ -182,7 +191,7 @@ class Parts:
             if part is not None:
                 part.close()
         self._knowledge = self._library = self._gazetteer = self._catalog = self._searcher = None
-        self._atlas = self._backbone = None
+        self._atlas = self._backbone = self._index = None
 
     def _forget_memories(self, uid: str) -> None:
         from photocraft_local.app.remembered import Remembered

@@ -2,32 +2,22 @@
 
 FAISS's scalar-quantizer index of type fp16 stores exactly what the store's file holds, so the
 index is given a view of the mapped pages instead of codes of its own. It answers few queries at
-a time; batches go through search/halves.py, where one widening serves all queries.
+a time; batches go through search/halves.py, where one widening serves all queries. What imports
+FAISS asks ``load_faiss``.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import logging
-import sys
 import threading
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from photocraft_local.errors import MissingExtraError
+from photocraft_local.errors import MissingExtraError, SearchError
 from photocraft_local.search.halves import Halves, Rows, Singles
 from photocraft_local.search.ranking import BestRows
 
-log = logging.getLogger(__name__)
-
-Engine = Literal["faiss", "numpy"]
-
-# Importing FAISS takes 0.2 s of CPU, as much as a hundred NumPy scans of 10k × 384. From 2**25
-# elements (65k × 512) on, a NumPy scan takes 10 ms more than FAISS's, and a process that
-# searches such a library has other costs of that size anyway.
-_FAISS_FROM_ELEMENTS = 1 << 25
 # Share of rows from which a scan with one bit test a row beats gathering the rows that pass. A
 # random row costs a cache miss and a copy, a scan reads in order: at 100k × 512 they meet at
 # 3 %, at 1M × 512 at 6 to 10 % (benchmarks/filtered_search.py prints the sweep).
@@ -35,37 +25,27 @@ SCAN_FROM = 0.04
 _GATHER_ELEMENTS = 1 << 20  # 2 MiB of halves at a time: the copy is still in the L2 cache
 
 
-def choose_engine(wanted: str, num_elements: int) -> tuple[Engine, str]:
-    """The engine for a store of that many numbers, and the reason in words."""
-    present = importlib.util.find_spec("faiss") is not None
-    if wanted == "faiss" and not present:
-        raise MissingExtraError("faiss", "cpu", "the FAISS search engine")
-    choice: tuple[Engine, str]
-    if wanted == "faiss":
-        choice = "faiss", "asked for"
-    elif wanted == "numpy":
-        choice = "numpy", "asked for"
-    elif "faiss" in sys.modules:
-        choice = "faiss", "FAISS is loaded already"
-    elif num_elements < _FAISS_FROM_ELEMENTS:
-        choice = "numpy", "a library of this size is scanned faster than FAISS is imported"
-    elif present:
-        choice = "faiss", "a large library, and FAISS is installed"
-    else:
-        choice = "numpy", "FAISS is not installed (extra 'cpu'); same results, slower"
-    log.debug("exact search runs on %s: %s", *choice)
-    return choice
+def load_faiss() -> Any:
+    """FAISS's module. Raises MissingExtraError if it is not installed, SearchError if it is and
+    cannot be loaded: faiss-gpu without NVIDIA's libraries says so by a RuntimeError."""
+    try:
+        import faiss
+    except ImportError as exc:
+        raise MissingExtraError("faiss", "cpu", "the FAISS search engine") from exc
+    except (RuntimeError, OSError) as exc:
+        raise SearchError(
+            f"FAISS is installed but cannot be loaded: {exc}",
+            hint="set vector_store = 'auto' to search without it; or install the extra 'cpu', or"
+            " 'gpu' with NVIDIA's libraries",
+        ) from exc
+    return faiss
 
 
 class FaissScan:
     """Top-k of one or a few queries over all rows or chosen ones."""
 
     def __init__(self, store: Halves) -> None:
-        try:
-            import faiss
-        except ImportError as exc:
-            raise MissingExtraError("faiss", "cpu", "the FAISS search engine") from exc
-        self._faiss = faiss
+        self._faiss = load_faiss()
         self._store = np.ascontiguousarray(store)  # a memory map stays one: no copy
         self._whole = self._view(self._store)
         row = np.dtype((np.void, self._store.strides[0]))

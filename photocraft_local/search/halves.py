@@ -9,12 +9,15 @@ store holds neither.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 Halves = NDArray[np.float16]
 Singles = NDArray[np.float32]
 Rows = NDArray[np.intp]
+_Real = TypeVar("_Real", np.float32, np.float64)
 
 _UNBIAS = np.float32(2.0**112)
 _SHIFT = np.int32(13)
@@ -46,6 +49,14 @@ class HalfProducts:
             chosen = rows[at : at + self._block]
             _products(queries, self._widened(self._fetched(chosen)), out[:, at : at + len(chosen)])
 
+    def exact_of_rows(self, queries: Singles, rows: Rows, out: Singles) -> None:
+        """The same, summed in double precision and rounded once (stores/exact.py)."""
+        wide = queries.astype(np.float64)
+        for at in range(0, len(rows), self._block):
+            chosen = rows[at : at + self._block]
+            block = self._widened(self._fetched(chosen)).astype(np.float64)
+            _products(wide, block, out[:, at : at + len(chosen)])
+
     def _fetched(self, rows: Rows) -> NDArray[np.int16]:
         """The rows' bits; a run of rows is read where it lies."""
         first = int(rows[0])
@@ -67,7 +78,8 @@ class HalfProducts:
         return singles
 
 
-def _products(queries: Singles, block: Singles, out: Singles) -> None:
+def _products(queries: NDArray[_Real], block: NDArray[_Real], out: Singles) -> None:
     columns = block.T
     for at in range(0, len(queries), _QUERIES):
-        np.matmul(queries[at : at + _QUERIES], columns, out=out[at : at + _QUERIES])
+        some, to = queries[at : at + _QUERIES], out[at : at + _QUERIES]
+        np.matmul(some, columns, out=to, casting="same_kind")

@@ -1,27 +1,25 @@
 """Exact inner-product search over the memory-mapped fp16 store, whole or within a set of photos.
 
-Rows are never copied as a whole: they are widened block by block, or scanned in place by FAISS.
-Only photos that were declared present are ever returned. Knows nothing of words or calibration.
+Owns which photo a row belongs to and which photos can be found; the rows themselves are searched
+by a vector store (stores/), all of which give the same answers. Knows nothing of words or
+calibration.
 """
 
 from __future__ import annotations
 
-import threading
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.errors import LibraryCorrupt, SearchError, UsageError
-from photocraft_local.search.faiss_scan import FaissScan, choose_engine
-from photocraft_local.search.halves import HalfProducts, Halves, Rows, Singles
-from photocraft_local.search.ranking import BestRows
+from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.stores.choice import make_store
+from photocraft_local.search.stores.store import Found, VectorStore
 
 Ids = NDArray[np.int64]
 
-# FAISS scores one query at 0.2 ns an element; widening costs 0.6 once and serves all queries.
-_FAISS_UP_TO = 3  # queries
-_PANEL_SCORES = 1 << 20  # float32 scores held at once: 4 MiB
+_GROUP_BYTES = 1 << 28  # of work space that a group of queries may take in a store
 
 
 class TopK(NamedTuple):
@@ -36,7 +34,8 @@ class ExactIndex:
 
     ``present`` are the photos that exist now (default: every id in the store); rows of other
     photos are unreachable. A photo id that occurs twice counts once, by its last row.
-    ``engine`` is 'auto', 'faiss' or 'numpy'; ``engine_reason`` says what 'auto' chose and why.
+    ``engine`` is a store or the name of one ('auto', 'native', 'faiss', 'numpy', 'faiss-gpu');
+    ``engine_reason`` says what 'auto' chose and why.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class ExactIndex:
         photo_ids: Ids,
         *,
         present: Ids | None = None,
-        engine: Literal["auto", "faiss", "numpy"] = "auto",
+        engine: str | VectorStore = "auto",
     ) -> None:
         if vectors.ndim != 2 or vectors.dtype != np.float16 or len(vectors) != len(photo_ids):
             raise LibraryCorrupt(
@@ -56,15 +55,35 @@ class ExactIndex:
         self._store = np.asarray(vectors)
         self._ids = np.ascontiguousarray(photo_ids, np.int64)
         self._lookup = _RowLookup(self._ids)
-        self._engine = engine
         self._set_present(present)
-        self.engine, self.engine_reason = choose_engine(engine, self._store.size)
-        self._faiss: FaissScan | None = None
-        self._own = threading.local()
+        self.store = make_store(engine, self._store) if isinstance(engine, str) else engine
 
     def restricted_to(self, present: Ids) -> ExactIndex:
         """The same store, of which only the ``present`` photos can be reached."""
-        return ExactIndex(self._store, self._ids, present=present, engine=self._engine)
+        return ExactIndex(self._store, self._ids, present=present, engine=self.store)
+
+    def followed(self, vectors: Halves, photo_ids: Ids) -> ExactIndex | None:
+        """The index over the file as it is now, by the same store: only rows that were added go
+        there, rows that were erased are let go. None if the file is not this one grown."""
+        before = len(self._ids)
+        if len(photo_ids) < before or vectors.shape[1] != self.dim:
+            return None
+        gone = np.flatnonzero(self._ids != photo_ids[:before])
+        if (photo_ids[gone] >= 0).any():
+            return None  # compacted: other rows stand there
+        if len(photo_ids) > before:
+            self.store.grow(vectors)
+        if len(gone):
+            self.store.remove(gone)
+        return ExactIndex(vectors, photo_ids, engine=self.store)
+
+    @property
+    def engine(self) -> str:
+        return self.store.name
+
+    @property
+    def engine_reason(self) -> str:
+        return self.store.reason
 
     def __len__(self) -> int:
         """Number of photos that can be found."""
@@ -108,10 +127,17 @@ class ExactIndex:
         if k == 0 or len(queries) == 0:
             shape = (len(queries), k)
             return TopK(np.empty(shape, np.int64), np.empty(shape, np.float32))
-        if self.engine == "faiss" and len(queries) <= _FAISS_UP_TO:
-            scores, best = self._scan().top_k(queries, k, rows)
-        else:
-            scores, best = self._panels(queries, k, rows)
+        # A batch of any size is worked on in groups that fit into memory.
+        group = max(1, _GROUP_BYTES // (48 * k + 16 * self.dim))
+        every = None if len(rows) == len(self._ids) else rows
+        try:
+            parts = [
+                self.store.top_k(queries[at : at + group], k, every)
+                for at in range(0, len(queries), group)
+            ]
+            scores, best = parts[0] if len(parts) == 1 else _joined(parts)
+        except MemoryError as exc:
+            raise _too_much(len(queries), k) from exc
         return TopK(self._ids[best], scores)
 
     def scores(self, queries: Singles, photo_ids: Ids | None = None) -> Singles:
@@ -120,15 +146,14 @@ class ExactIndex:
         matrix = self._checked(queries)
         rows = self._live if photo_ids is None else self._live_rows(photo_ids)
         known = rows >= 0
-        kernel = self._kernel()
-        if known.all():
-            result = np.empty((len(matrix), len(rows)), np.float32)
-            kernel.of_rows(matrix, rows, result)
-        else:
-            found = np.empty((len(matrix), int(known.sum())), np.float32)
-            kernel.of_rows(matrix, rows[known], found)
-            result = np.full((len(matrix), len(rows)), np.nan, np.float32)
-            result[:, known] = found
+        try:
+            result = self.store.scores(matrix, rows if known.all() else rows[known])
+            if not known.all():
+                found = result
+                result = np.full((len(matrix), len(rows)), np.nan, np.float32)
+                result[:, known] = found
+        except MemoryError as exc:
+            raise _too_much(len(matrix), len(rows)) from exc
         return result[0] if np.ndim(queries) == 1 else result
 
     # -- rows ------------------------------------------------------------------------------
@@ -155,8 +180,6 @@ class ExactIndex:
             rows = np.unique(rows)
         return rows[np.searchsorted(rows, 0) :] if len(rows) and rows[0] < 0 else rows
 
-    # -- scores ----------------------------------------------------------------------------
-
     def _checked(self, queries: Singles) -> Singles:
         matrix = np.atleast_2d(np.asarray(queries, np.float32))
         if matrix.ndim != 2 or matrix.shape[1] != self.dim:
@@ -171,34 +194,16 @@ class ExactIndex:
             )
         return np.ascontiguousarray(matrix)
 
-    def _kernel(self) -> HalfProducts:
-        """The calling thread's: its buffers are worth keeping, a page fault costs a microsecond."""
-        if not hasattr(self._own, "kernel"):
-            self._own.kernel = HalfProducts(self._store)
-        kernel: HalfProducts = self._own.kernel
-        return kernel
 
-    def _scan(self) -> FaissScan:
-        if self._faiss is None:
-            self._faiss = FaissScan(self._store)
-        return self._faiss
+def _joined(parts: list[Found]) -> Found:
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
-    def _panels(self, queries: Singles, k: int, rows: Rows) -> tuple[Singles, Rows]:
-        """Top k of a batch: widen, multiply, keep the best, a few MiB of scores at a time.
 
-        The chosen rows are gathered however many pass: that adds a seventh to their cost, and
-        scanning the others too with 64 queries never paid (1M × 512, up to 95 % passing).
-        """
-        best = BestRows(len(queries), k)
-        kernel = self._kernel()
-        width = max(256, _PANEL_SCORES // len(queries))
-        panel = np.empty((len(queries), min(width, len(rows))), np.float32)
-        for at in range(0, len(rows), width):
-            chosen = rows[at : at + width]
-            part = panel[:, : len(chosen)]
-            kernel.of_rows(queries, chosen, part)
-            best.add(part, chosen)
-        return best.sorted()
+def _too_much(num_queries: int, num_results: int) -> SearchError:
+    return SearchError(
+        f"{num_results:,} results for {num_queries:,} queries at once do not fit into memory",
+        hint="ask for fewer results, or with fewer queries at a time",
+    )
 
 
 class _RowLookup:

@@ -193,8 +193,8 @@ def test_words_that_mean_nothing_to_the_encoder_are_never_searched(searcher: Sea
 
 
 def test_the_result_says_which_path_ran(catalog: Catalog, index: ExactIndex) -> None:
-    for engine in ("numpy", "faiss"):
-        same = ExactIndex(index._store, index._ids, engine=engine)  # type: ignore[arg-type]
+    for engine in ("native", "numpy", "faiss"):
+        same = ExactIndex(index._store, index._ids, engine=engine)
         result = Searcher(catalog, same, ENCODER).search(Query("red", top_k=4))
         assert result.engine.startswith(engine)
         assert set(uids(result)) == {"red-1", "red-2", "red-blue", "red-green"}
