@@ -14,6 +14,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from photocraft_local.errors import UsageError
+
 Pixels = NDArray[np.uint8]  # (height, width, 3) upright sRGB
 Vectors = NDArray[np.float32]  # (n, dim), rows of unit length
 
@@ -103,3 +105,20 @@ class Likening(Protocol):
     def query_of(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The query (dim,) of any length for what is like the picture of this unit vector."""
         ...
+
+
+def check_pictures(images: Sequence[Pixels]) -> None:
+    """Raises UsageError for what is no uint8 (height, width, 3) with pixels in it."""
+    for index, image in enumerate(images):
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
+            raise UsageError(
+                f"picture {index} has {image.dtype} values of shape {image.shape}",
+                hint="pictures are uint8 of shape (height, width, 3)",
+            )
+
+
+def unit_rows(rows: Vectors) -> Vectors:
+    """Each row of (n, dim) to unit length; nan for one that is zero or not finite."""
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    usable = np.isfinite(lengths) & (lengths > 0)
+    return np.where(usable, rows / np.where(usable, lengths, 1), np.nan).astype(np.float32)

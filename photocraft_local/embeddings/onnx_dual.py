@@ -1,12 +1,14 @@
 """CLIP, SigLIP and SigLIP 2 folders in ONNX form that a person placed.
 
 Owns running both towers by their declared inputs and outputs, whatever the exporter called
-them. Loads a tower when it is first used: a text needs no vision model.
+them, in batches where the graph takes them. Loads a tower when it is first used: a text needs no
+vision model.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,38 +23,51 @@ from photocraft_local.embeddings.encoder import (
     Pixels,
     TextEmbedding,
     Vectors,
+    check_pictures,
+    unit_rows,
 )
 from photocraft_local.embeddings.fingerprint import space_name
 from photocraft_local.embeddings.onnx_folder import DualFolder, PictureRules
-from photocraft_local.embeddings.onnx_session import open_session, open_tokenizer
+from photocraft_local.embeddings.onnx_session import open_session, open_tokenizer, runs_on
 from photocraft_local.errors import EncoderError
+from photocraft_local.library.batches import batches
 
 _HINT = "weights.md says which exports of CLIP, SigLIP and SigLIP 2 work"
 _MULTILINGUAL = 100_000  # vocabularies of the English-only CLIP and SigLIP are far smaller
 _LONGEST = 512
-_DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_TEXT_OUTPUTS = ("text_embeds", "pooler_output")
+_MOST_AT_ONCE = 32  # pictures of one run
+_DTYPES: dict[str, Any] = {
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+}
 # Similarity of unrelated texts and photos as published for the two families; the library's own
 # statistics are blended in when searching.
 _CALIBRATIONS = {"clip": Calibration(0.17, 0.03, 3.0), "siglip": Calibration(0.0, 0.03, 3.0)}
 
 
 class OnnxDualEncoder:
-    """``Encoder`` over such a folder. ``threads`` is the number of cores one call may use."""
+    """``Encoder`` over such a folder. ``threads`` is the number of cores one call may use;
+    ``device`` is that of ``open_session``."""
 
     concurrency = 64  # so many calls of ``encode_images`` may run at once, on a core each
 
-    def __init__(self, folder: Path, *, threads: int = 1) -> None:
+    def __init__(self, folder: Path, *, threads: int = 1, device: str = "cpu") -> None:
         self._folder = DualFolder.find(folder)
         self._rules = PictureRules.read(self._folder.preprocessor)
-        self._threads = threads
+        self._threads, self._device = threads, device
 
     @cached_property
     def spec(self) -> EncoderSpec:
         side = self._rules.shortest or max(self._rules.height, self._rules.width)
+        cut = "cut, its longer side rounded down: " if self._rules.shortest else ""
         return EncoderSpec(
             space_name(self._folder.root) or "onnx",
             self._folder.fingerprint()[:16],
-            repr(self._rules),
+            f"{cut}{self._rules!r}",
             self._dim,
             side,
         )
@@ -62,15 +77,23 @@ class OnnxDualEncoder:
         return _CALIBRATIONS["siglip" if self._is_siglip else "clip"]
 
     def encode_images(self, images: Sequence[Pixels]) -> Vectors:
-        """Unit vectors (n, dim).
+        """Unit vectors (n, dim); nan where the model gave none.
 
         Raises:
             MissingExtraError: onnxruntime is not installed.
             EncoderError: the vision model does not take or give what a dual encoder does.
+            UsageError: what are no pictures.
         """
         if not images:
             return np.zeros((0, self._dim), np.float32)
-        return np.stack([self._run_vision(self._rules.apply(image)) for image in images])
+        check_pictures(images)
+        most = _MOST_AT_ONCE if _takes_batches(self._vision, "pixel_values") else 1
+        return np.concatenate(
+            [
+                self._run_vision(np.concatenate([self._rules.apply(image) for image in piece]))
+                for piece in batches(images, most)
+            ]
+        )
 
     def encode_text(self, text: str) -> TextEmbedding:
         """The query's unit vector. A model of English only is not asked about words in other
@@ -82,23 +105,39 @@ class OnnxDualEncoder:
         if not understood:
             return TextEmbedding(None, (), not_understood)
         asked = " ".join(w for w in text.split() if not any(word in w for word in foreign))
-        return TextEmbedding(self._run_text(asked), understood, not_understood)
+        vector = self._run_text(asked)
+        if not np.isfinite(vector).all():
+            raise EncoderError(f"{self._folder.text} gave no vector for a text", hint=_HINT)
+        return TextEmbedding(vector, understood, not_understood)
+
+    @property
+    def where(self) -> str:
+        """'CUDA' or 'CPU', by trying: the text model is loaded for it."""
+        return runs_on(self._text)
 
     # Running
 
-    def _run_vision(self, picture: Vectors) -> NDArray[np.float32]:
-        feed: dict[str, Any] = {"pixel_values": picture}
+    def _run_vision(self, pictures: Vectors) -> Vectors:
+        feed: dict[str, Any] = {"pixel_values": pictures}
         if self._folder.vision == self._folder.text:  # both towers always run
             feed |= self._text_feed([0], [1])
-        return _embedding(self._vision, feed, ("image_embeds", "pooler_output"))
+        return _embeddings(self._vision, feed, ("image_embeds", "pooler_output"), len(pictures))
 
     def _run_text(self, text: str) -> NDArray[np.float32]:
-        encoding = self._tokenizer.encode(text.lower() if self._lowers else text)
+        encoding = self._tokenizer.encode(self._asked(text))
         feed = self._text_feed(encoding.ids, encoding.attention_mask)
         if self._folder.vision == self._folder.text:
             blank = np.zeros((1, 3, self._rules.height, self._rules.width), np.float32)
             feed["pixel_values"] = blank
-        return _embedding(self._text, feed, ("text_embeds", "pooler_output"))
+        vector: NDArray[np.float32] = _embeddings(self._text, feed, _TEXT_OUTPUTS, 1)[0]
+        return vector
+
+    def _asked(self, text: str) -> str:
+        """As the family's texts were prepared when it was trained; the first SigLIP had neither
+        capitals nor punctuation, and exporters' tokenizers take that as done."""
+        if self._is_first_siglip:
+            text = " ".join(text.translate(_NO_PUNCTUATION).split())
+        return text.lower() if self._lowers else text
 
     def _text_feed(self, ids: list[int], mask: list[int]) -> dict[str, Any]:
         return {
@@ -109,13 +148,13 @@ class OnnxDualEncoder:
 
     @cached_property
     def _vision(self) -> Any:
-        return open_session(self._folder.vision, threads=self._threads)
+        return open_session(self._folder.vision, threads=self._threads, device=self._device)
 
     @cached_property
     def _text(self) -> Any:
         if self._folder.vision == self._folder.text:
             return self._vision
-        return open_session(self._folder.text, threads=self._threads)
+        return open_session(self._folder.text, threads=self._threads, device=self._device)
 
     @cached_property
     def _dim(self) -> int:
@@ -133,9 +172,14 @@ class OnnxDualEncoder:
         tokenizer = open_tokenizer(self._folder.tokenizer, hint=_HINT)
         tokenizer.enable_truncation(self._max_tokens)
         if self._is_siglip:  # it was trained on texts padded to one length, without a mask
-            pad = str(self._folder.json("tokenizer_config.json").get("pad_token", "<pad>"))
+            config = self._folder.json("tokenizer_config.json")
+            pad = config.get("pad_token") or "<pad>"
+            pad = str(pad.get("content") if isinstance(pad, dict) else pad)
             tokenizer.enable_padding(
-                pad_token=pad, pad_id=tokenizer.token_to_id(pad) or 0, length=self._max_tokens
+                direction="left" if config.get("padding_side") == "left" else "right",
+                pad_token=pad,
+                pad_id=tokenizer.token_to_id(pad) or 0,
+                length=self._max_tokens,
             )
         else:
             tokenizer.no_padding()
@@ -154,6 +198,13 @@ class OnnxDualEncoder:
         return "siglip" in str(self._folder.json("config.json").get("model_type", "")).lower()
 
     @cached_property
+    def _is_first_siglip(self) -> bool:
+        """SigLIP 2 has the same type of model, and Gemma's tokenizer of many languages."""
+        kind = str(self._folder.json("tokenizer_config.json").get("tokenizer_class", ""))
+        known = not kind.startswith(("Gemma", "Siglip2"))
+        return self._is_siglip and known and not self._is_multilingual
+
+    @cached_property
     def _lowers(self) -> bool:
         config = self._folder.json("tokenizer_config.json")
         return self._is_siglip or bool(config.get("do_lower_case", False))
@@ -168,8 +219,15 @@ def _is_foreign(word: str) -> bool:
     return any(letter.isalpha() and ord(letter) > 0xFF for letter in word)
 
 
-def _embedding(session: Any, feed: dict[str, Any], names: tuple[str, ...]) -> NDArray[np.float32]:
-    """The unit vector that a tower gives for one input, by its first output of ``names``."""
+def _takes_batches(session: Any, name: str) -> bool:
+    """Whether the first axis of that input is free."""
+    shapes = {argument.name: argument.shape for argument in session.get_inputs()}
+    return not isinstance(shapes.get(name, [None])[0], int)
+
+
+def _embeddings(session: Any, feed: dict[str, Any], names: tuple[str, ...], rows: int) -> Vectors:
+    """Unit vectors (rows, dim) that a tower gives, by its first output of ``names``; nan for a
+    row without a direction."""
     outputs = [output.name for output in session.get_outputs()]
     name = next((name for name in names if name in outputs), None)
     inputs = {argument.name: argument.type for argument in session.get_inputs()}
@@ -181,15 +239,14 @@ def _embedding(session: Any, feed: dict[str, Any], names: tuple[str, ...]) -> ND
             hint=_HINT,
         )
     typed = {
-        key: feed[key].astype(_DTYPES[kind]) if kind in _DTYPES else feed[key]
+        key: feed[key].astype(_DTYPES[kind], copy=False) if kind in _DTYPES else feed[key]
         for key, kind in inputs.items()
     }
     try:
-        (rows,) = session.run([name], typed)
+        (found,) = session.run([name], typed)
     except Exception as exc:  # onnxruntime raises its own unrelated classes
         raise EncoderError(f"the model refused its input: {exc}", hint=_HINT) from exc
-    row = np.asarray(rows, np.float32)
-    norm = float(np.linalg.norm(row))
-    if row.ndim != 2 or len(row) != 1 or not np.isfinite(norm) or norm == 0:
-        raise EncoderError(f"output {name!r} of shape {row.shape} is no vector", hint=_HINT)
-    return np.asarray(row[0] / np.float32(norm), np.float32)
+    made = np.asarray(found, np.float32)
+    if made.ndim != 2 or len(made) != rows:
+        raise EncoderError(f"output {name!r} of shape {made.shape} is no vector", hint=_HINT)
+    return unit_rows(made)

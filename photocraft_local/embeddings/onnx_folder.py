@@ -21,6 +21,8 @@ from photocraft_local.errors import EncoderError
 
 _HINT = "weights.md lists the files that a placed encoder folder needs"
 _WIDEST = 4096
+# Endings that conversions for web browsers give to the same tower in other numbers, best first.
+_VARIANTS = ("", "_fp16", "_quantized", "_int8", "_uint8", "_q8", "_q4f16", "_q4", "_bnb4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,17 @@ class DualFolder:
         folders = [folder for folder in (root, root / "onnx") if folder.is_dir()]
 
         def one(*names: str) -> Path | None:
-            found = (folder / name for folder in folders for name in names)
+            found = (folder / name for name in names for folder in folders)
             return next((path for path in found if path.is_file()), None)
 
-        both = one("model.onnx")
-        vision = one("vision_model.onnx") or both
-        text = one("text_model.onnx") or both
-        tokenizer, preprocessor = one("tokenizer.json"), one("preprocessor_config.json")
+        def tower(stem: str) -> Path | None:
+            return one(*(f"{stem}{variant}.onnx" for variant in _VARIANTS))
+
+        both = tower("model")
+        vision = tower("vision_model") or both
+        text = tower("text_model") or both
+        tokenizer = one("tokenizer.json")
+        preprocessor = one("preprocessor_config.json", "processor_config.json")
         parts = {
             "vision_model.onnx (or model.onnx)": vision,
             "text_model.onnx (or model.onnx)": text,
@@ -101,8 +107,9 @@ class PictureRules:
     def read(cls, path: Path) -> PictureRules:
         """Raises EncoderError for a missing key or a kind of preprocessing that is not known."""
         config = read_json(path)
+        nested = config.get("image_processor")  # in processor_config.json, of newer exporters
         try:
-            return cls._parse(config)
+            return cls._parse(nested if isinstance(nested, dict) else config)
         except (KeyError, TypeError, ValueError) as exc:
             raise EncoderError(
                 f"{path} is no preprocessing of a fixed-size picture: {exc!r}", hint=_HINT
@@ -133,8 +140,8 @@ class PictureRules:
         if self.shortest is None:
             picture = picture.resize((self.width, self.height), self.resample)
         else:
-            scale = self.shortest / min(picture.size)
-            sides = tuple(max(self.shortest, round(side * scale)) for side in picture.size)
+            short = min(picture.size)  # the longer side is rounded down, as the families do
+            sides = tuple(self.shortest * side // short for side in picture.size)
             picture = picture.resize((sides[0], sides[1]), self.resample)
             left, top = (sides[0] - self.width) // 2, (sides[1] - self.height) // 2
             picture = picture.crop((left, top, left + self.width, top + self.height))

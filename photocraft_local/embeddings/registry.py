@@ -45,4 +45,4 @@ def make_encoder(settings: Settings) -> Encoder:
         )
     from photocraft_local.embeddings.onnx_dual import OnnxDualEncoder
 
-    return OnnxDualEncoder(folder)
+    return OnnxDualEncoder(folder, device=settings.encoder_device)

@@ -46,7 +46,7 @@ def _write_weights(out: Path, family: Family, config: Any) -> None:
     with torch.no_grad():
         for name, tensor in model.named_parameters():
             if tensor.ndim >= 2:
-                tensor.copy_(torch.from_numpy(_values(name, tuple(tensor.shape))))
+                tensor.copy_(torch.from_numpy(values(name, tuple(tensor.shape))))
     model.save_pretrained(out)
     _turn_experts(out / "model.safetensors")
     path = out / "config.json"
@@ -64,7 +64,7 @@ def _turn_experts(path: Path) -> None:
         save_file(tensors | turned, path, metadata={"format": "pt"})
 
 
-def _values(name: str, shape: tuple[int, ...]) -> np.ndarray:
+def values(name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Wider than models are born: at the usual 0.02 greedy output is one token for any prompt."""
     spread = 1.6 / float(np.prod(shape[1:])) ** 0.5
     if "experts" in name:  # (expert, out, in)

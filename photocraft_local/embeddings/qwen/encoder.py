@@ -23,6 +23,8 @@ from photocraft_local.embeddings.encoder import (
     Pixels,
     TextEmbedding,
     Vectors,
+    check_pictures,
+    unit_rows,
 )
 from photocraft_local.embeddings.fingerprint import space_name
 from photocraft_local.embeddings.qwen.folder import PUBLISHED_PIXELS, QwenFolder
@@ -88,6 +90,7 @@ class QwenEncoder:
         """
         if not images:
             return np.zeros((0, self._folder.dim), np.float32)
+        check_pictures(images)
         crops = [self._shown(at, image) for at, image in enumerate(images)]
         if self.engine == "vllm":
             from photocraft_local.embeddings.qwen.engine import Shown
@@ -164,17 +167,14 @@ class QwenEncoder:
     def _shown(self, index: int, image: Pixels) -> Crop:
         """The whole picture in the size in which the model sees it. One that is longer than
         200:1 is squeezed to that."""
-        height, width = image.shape[:2] if image.ndim == 3 else (1, 1)  # crop_batch refuses it
-        fit = self._folder.rule.fit(max(1, width), max(1, height))
+        height, width = image.shape[:2]
+        fit = self._folder.rule.fit(width, height)
         whole = Box(0, 0, width, height)
         return Crop(index, whole, fit.canvas_width, fit.canvas_height)
 
     def _units(self, states: Vectors) -> Vectors:
         """The first ``dim`` numbers of each row (Matryoshka), to unit length; nan for zeros."""
-        kept = states[:, : self._folder.dim].astype(np.float32)
-        lengths = np.linalg.norm(kept.astype(np.float64), axis=1, keepdims=True)
-        usable = np.isfinite(lengths) & (lengths > 0)
-        return np.where(usable, kept / np.where(usable, lengths, 1), np.nan).astype(np.float32)
+        return unit_rows(states[:, : self._folder.dim].astype(np.float32))
 
 
 def choose_engine(wanted: str, device: str) -> tuple[str, str]:
