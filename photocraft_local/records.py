@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 Json = Any  # a value that ``json.dumps`` takes
 
@@ -189,6 +189,28 @@ class Step:
     observation: Observation
     thought: str = ""
     usage: Usage = Usage()
+
+
+PlanStatus = Literal["open", "done", "failed", "ruled out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a question wants: the hidden context, the chain of steps to it, what to return."""
+
+    episode: str = ""
+    breakdown: tuple[str, ...] = ()
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """``expect`` is one of ``tools/planning.py``'s words for a number of photos, or empty."""
+
+    goal: str
+    status: PlanStatus = "open"
+    expect: str = ""
+    why: str = ""  # it has this status
 
 
 @dataclass(frozen=True, slots=True)

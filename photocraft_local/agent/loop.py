@@ -20,7 +20,14 @@ from photocraft_local.agent.interrupts import (
     FinalAnswerDue,
     final_answer_due,
 )
-from photocraft_local.agent.opening import Tools, config_of, opened, replayed, wish_left
+from photocraft_local.agent.opening import (
+    Tools,
+    config_of,
+    opened,
+    replayed,
+    wish_left,
+    with_intent,
+)
 from photocraft_local.agent.pictures import Picture
 from photocraft_local.agent.prompts import render
 from photocraft_local.agent.room import Room
@@ -198,13 +205,14 @@ class Agent:
         library = self.settings.library
         self.last_trace, self.record = record.path(library / "traces"), record
         record.card = record.card or self.library_card
-        return opened(
+        episode = opened(
             record,
             card=record.card,
             hints=self.memory.hints,
             library=library,
             shown=self.shown,
         )
+        return with_intent(episode, self.model)
 
 
 def _final(episode: Episode, why: str) -> FinalAnswerDue:

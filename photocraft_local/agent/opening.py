@@ -16,12 +16,12 @@ from photocraft_local.agent.pictures import facts_by_id
 from photocraft_local.agent.prompts import render
 from photocraft_local.agent.trajectory import Kept, Trajectory
 from photocraft_local.memory.context import Content, Context, picture_parts
-from photocraft_local.memory.episode import EpisodeRecord, Intent
+from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.memory import EpisodeMemory
 from photocraft_local.memory.skills import SkillHints
 from photocraft_local.memory.text import prompt_json
-from photocraft_local.records import Json, Observation, Step, ToolCall
-from photocraft_local.serving.chat_model import ToolSchema
+from photocraft_local.records import Intent, Json, Observation, Step, ToolCall
+from photocraft_local.serving.chat_model import ChatModel, Stating, ToolSchema
 from photocraft_local.settings import Settings
 from photocraft_local.timelang import USUAL, Habits
 from photocraft_local.tools.compress_context import CompressContext
@@ -65,8 +65,23 @@ def opened(
         intent=Intent(target=record.question),
     )
     given = [hint["skill_id"] for hint in record.hints if "skill_id" in hint]
-    memory = EpisodeMemory(Context(render("system"), blocks), remembered, hints=given)
+    episodic = bool(record.config.get("episodic", False))  # older traces had none
+    context = Context(system_text(episodic=episodic), blocks)
+    memory = EpisodeMemory(context, remembered, hints=given, episodic=episodic)
     return Episode(record, memory, Kept(record, library / "traces"))
+
+
+def system_text(*, episodic: bool) -> str:
+    """The first block: the same bytes for every question under the same settings."""
+    return render("system", planning=f" {render('planning')}" if episodic else "")
+
+
+def with_intent(episode: Episode, model: ChatModel) -> Episode:
+    """With what a backbone of rules understands of the question, asked once, without a turn."""
+    intent = model.intent(episode.messages()) if isinstance(model, Stating) else None
+    if intent is not None:
+        episode.memory.state(intent)
+    return episode
 
 
 def _kept(hint: object) -> dict[str, Json]:

@@ -192,7 +192,7 @@ def _agent(parts: Parts, model: ChatModel, memory: Memory, given: Asked, run: _R
         context.judge = Judge(brain, run.listeners.on_stage)
     return Agent(
         model,
-        Registry(standard_tools(), context),
+        Registry(standard_tools(episodic=parts.settings.episodic), context),
         memory,
         parts.settings,
         today=given.today,

@@ -16,8 +16,11 @@ from photocraft_local.agent.export.formats import Format
 from photocraft_local.agent.trajectory import Trajectory
 from photocraft_local.app.exporting import PictureForm, exported, is_accepted
 from photocraft_local.app.replaying import Replay, replay
+from photocraft_local.app.thoughts import thoughts
 from photocraft_local.errors import AgentError, UnknownPhoto, UsageError
 from photocraft_local.memory.digest import photo_ids
+from photocraft_local.memory.episode import EpisodeRecord
+from photocraft_local.memory.store import MemoryStore
 from photocraft_local.records import Json, Photo
 
 if TYPE_CHECKING:
@@ -107,6 +110,10 @@ class Traces:
             records = [self.open(name) for name in whole]
         chosen = [record for record in records if not accepted or is_accepted(record)]
         return exported(self._parts, chosen, form, pictures, redact=redact)
+
+    def thoughts(self, record: Trajectory) -> EpisodeRecord:
+        """Intent, plan, verdicts and reflections of an episode."""
+        return thoughts(record, MemoryStore(self._parts.library().path))
 
     def replay(self, name: str) -> Replay:
         """The recorded calls made again on the library as it is now; no model is asked, and the

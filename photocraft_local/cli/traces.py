@@ -8,7 +8,9 @@ from photocraft_local.agent.trajectory import Trajectory
 from photocraft_local.app.traces import Appearance, TraceSummary
 from photocraft_local.cli.console import json_text
 from photocraft_local.cli.rendering import count_text, evidence_line
+from photocraft_local.cli.thoughts import intent_told, step_told
 from photocraft_local.memory.compaction import Compaction
+from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.records import Answer, Json, Step, Usage
 
 _WIDTH = 11  # of the first column
@@ -35,14 +37,18 @@ def summary_json(summary: TraceSummary) -> dict[str, Json]:
     }
 
 
-def trace_lines(record: Trajectory) -> Iterator[str]:
-    """The episode in the order in which it went."""
+def trace_lines(record: Trajectory, thoughts: EpisodeRecord | None = None) -> Iterator[str]:
+    """The episode in the order in which it went; ``thoughts`` is what its steps came to."""
     yield from _opening(record)
+    for name, text in intent_told(thoughts) if thoughts else ():
+        yield from _block(name, text)
     compactions = {made.after_step: made for made in record.compactions}
     cuts = {cut.step: cut for cut in record.cuts}
     for step in record.steps:
         yield from _rejected(record, step.index)
         yield from _step(step)
+        for name, text in step_told(thoughts, step.index) if thoughts else ():
+            yield from _block(name, text, inner=True)
         if cut := cuts.get(step.index):
             kept = f"{count_text(cut.items, 'entry', 'entries')} of each list"
             pictures = count_text(cut.pictures, "picture")

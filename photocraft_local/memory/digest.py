@@ -71,6 +71,7 @@ def _told_ids(seen: Observation) -> list[str]:
 def _brief(value: Json) -> Json:
     if isinstance(value, str):
         return shortened(value, 60)
-    if isinstance(value, list) and len(value) > 4:
-        return [*value[:4], f"… {len(value) - 4} more"]
+    if isinstance(value, list):
+        more = [f"… {len(value) - 4} more"] if len(value) > 4 else []
+        return [*map(_brief, value[:4]), *more]
     return f"{len(value)} entries" if isinstance(value, dict) else value

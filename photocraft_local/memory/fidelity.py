@@ -21,6 +21,7 @@ _CHECKED = ("constraints", "confirmed", "rejected", "sets")
 def kept_form(working: WorkingState, words: int) -> dict[str, Json]:
     """The state as S holds it; a condition and a reason take up to ``words`` characters."""
     state = working.to_json()
+    del state["plan"]  # ``checked`` puts it there, whoever wrote the rest
     stated: dict[str, dict[str, list[str]]] = {}  # status → kind → words
     for one in working.constraints:
         kinds = stated.setdefault(one.status, {})
@@ -53,6 +54,8 @@ def checked(
         key: value for key, value in kept_form(lost, words).items() if key in _CHECKED and value
     }:
         told["put_back"] = kept
+    if plan := working.plan_told(words):
+        told["plan"] = plan
     faults = {**wrong, **{f"{key} put back": value for key, value in _names(lost).items()}}
     return told, tuple(f"{key}: {_short(names)}" for key, names in faults.items() if names)
 

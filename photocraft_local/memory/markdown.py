@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
 from datetime import datetime
 from functools import cache
 
 from photocraft_local.errors import UsageError
 from photocraft_local.memory.episode import EpisodeRecord
-from photocraft_local.records import Json
+from photocraft_local.records import Json, PlanStep
 
 TITLE = "# Episode "
 _TELL = "The indented lines are data: change them, and keep the headings.\n"
@@ -180,6 +180,8 @@ def _checked(data: dict[str, Json]) -> EpisodeRecord:
     for key in ("digest", "tools"):
         if not all(isinstance(line, str) for line in getattr(record, key)):
             raise ValueError(f"{key} are no texts")
-    if json.loads(json.dumps(record.to_json())) != json.loads(json.dumps(data)):
+    # Files of older versions say less of a plan's steps.
+    steps = [{**asdict(PlanStep("")), **item} for item in data["plan"]]
+    if json.loads(json.dumps(record.to_json())) != json.loads(json.dumps({**data, "plan": steps})):
         raise ValueError("a part holds what no episode can hold")
     return record

@@ -1,6 +1,6 @@
 """The memory of one library as the agent sees it: opens episodes, answers ``recall``.
 
-``EpisodeMemory`` holds one running episode: its prompt, working state and record. Failures to
+``EpisodeMemory`` holds one running episode: its prompt, course and record. Failures to
 store are logged, never raised: a question is answered with a broken memory, too.
 """
 
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from photocraft_local.errors import LibraryError
 from photocraft_local.memory.compaction import FOLDS, Compaction, Prose, summary
 from photocraft_local.memory.context import Context
+from photocraft_local.memory.course import Course
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.shortening import Cut
 from photocraft_local.memory.skills import (
@@ -25,11 +27,12 @@ from photocraft_local.memory.skills.likeness import Embed
 from photocraft_local.memory.skills.masking import FindPlaces, no_places
 from photocraft_local.memory.store import MemoryStore
 from photocraft_local.memory.text import prompt_json
-from photocraft_local.memory.working import WorkingState
-from photocraft_local.records import Answer, Step
+from photocraft_local.records import Answer, Intent, Step
 from photocraft_local.serving.chat_model import Message
 from photocraft_local.settings import Settings
+from photocraft_local.tools.planning import stated
 
+_MOST_NOTES = 4  # of one episode
 _log = logging.getLogger(__name__)
 
 
@@ -37,13 +40,19 @@ class EpisodeMemory:
     """One episode while it runs."""
 
     def __init__(
-        self, context: Context, record: EpisodeRecord, *, hints: Sequence[str] = ()
+        self,
+        context: Context,
+        record: EpisodeRecord,
+        *,
+        hints: Sequence[str] = (),
+        episodic: bool = True,
     ) -> None:
         """``hints``: ids of the skills that stand in the prompt."""
         self.context = context
         self.hints = tuple(hints)
         self.record = record
-        self.working = WorkingState()
+        self.course = Course(episodic)
+        self.working = self.course.working
         self._steps: list[Step] = []
         self._prose: Prose | None = None  # the newest that a model wrote, of steps to …
         self._told = 0
@@ -56,18 +65,24 @@ class EpisodeMemory:
     def messages(self) -> list[Message]:
         return self.context.messages()
 
+    def state(self, intent: Intent) -> None:
+        """What rules understood of the question, before the first step. For the record alone: the
+        prompt comes from steps."""
+        if self.course.episodic:
+            plan = stated(intent.breakdown)
+            self.record = replace(self.record, intent=intent, plan=plan)
+
     def observe(self, step: Step) -> None:
         """Takes a finished step into the prompt, the working state and the record."""
-        self.working.observe(step)
-        self.record = self.record.with_step(step)
+        self.record = self.course.into(self.record, step)
         self._steps.append(step)
-        self.context.add_turn(step, self.working.line())
+        self.context.add_turn(step, self.course.line)
 
     def cut(self, cut: Cut) -> None:
         """Shows the last step shortened; before its turn is sent, never after."""
         if self.context.num_turns and cut.step == len(self._steps):
             self.context.drop_last_turn()
-            self.context.add_turn(self._steps[-1], self.working.line(), cut)
+            self.context.add_turn(self._steps[-1], self.course.line, cut)
 
     def compact(self, made: Compaction) -> int:
         """S = digest ⊕ session ⊕ working takes the place of the turns up to ``made.covered``.
@@ -105,7 +120,7 @@ class Memory:
         skills: SkillStore | None = None,
         find_places: FindPlaces = no_places,
     ) -> None:
-        self.store = store
+        self.store = store  # of episodes
         self.hints = hints
         self.skills = skills
         self._find_places = find_places
@@ -122,7 +137,8 @@ class Memory:
         """The library's episodes and the person's skills, as the settings switch them; nothing is
         read or written yet. ``find_places`` tells where a question names places, ``embed`` is an
         encoder's that can tell sentences apart."""
-        store = MemoryStore(settings.library) if settings.memory else None
+        is_kept = settings.memory and settings.episodic
+        store = MemoryStore(settings.library) if is_kept else None
         if not (settings.memory and settings.skills):
             return cls(store, NoHints())
         skills = SkillStore.of(settings)
@@ -140,8 +156,8 @@ class Memory:
             learn(self.skills, record, answer, episode.steps, episode.hints, self._find_places)
 
     def recall(self, text: str) -> list[str]:
-        """Past episodes whose questions share words with ``text``, then ways of searching that held
-        for questions of its shape; one note each."""
+        """Past episodes whose question, intent or plan share words with ``text``, then ways of
+        searching that held for questions of its shape; one note each."""
         found = self.store.recall(text) if self.store else ()
         ways = [hint.text for hint in self.hints.for_question(text)]
         return [*map(_note, found), *ways]
@@ -157,6 +173,10 @@ class Memory:
 
 
 def _note(record: EpisodeRecord) -> str:
+    """What came of it, what it left behind, and behind that its steps."""
     found = f"{len(record.uids)} photos" if record.uids else f"no photos: {record.reason}"
-    steps = "; ".join(record.digest)
-    return f"{record.started} {prompt_json(record.question)} -> {found}. Steps: {steps}"
+    told = [f"{record.started} {prompt_json(record.question)} -> {found}."]
+    if record.intent.episode:
+        told.append(f"Context: {prompt_json(record.intent.episode)}.")
+    told += [f"{note[:1].upper()}{note[1:]}." for note in list(record.notes())[:_MOST_NOTES]]
+    return " ".join([*told, f"Steps: {'; '.join(record.digest)}"])

@@ -25,7 +25,7 @@ from photocraft_local.memory.recall import likeness
 from photocraft_local.storage.atomic import part_of
 from photocraft_local.storage.faults import mapped
 
-VERSION = 1
+VERSION = 2  # 1 had no reflections, and of a plan's steps only goal and status
 MAX_BYTES = 8 << 20  # some 5,000 episodes; past it the older half goes, so that reading stays fast
 _TRACE_FILES = (".json", ".part", JOURNAL)
 _log = logging.getLogger(__name__)
@@ -146,8 +146,12 @@ class MemoryStore:
         return files
 
     def recall(self, text: str, *, limit: int = 3) -> Sequence[EpisodeRecord]:
-        """Past episodes that share words with ``text``, best first. Words only, no meaning."""
-        scored = [(likeness(text, record.question), record) for record in self.list()]
+        """Past episodes that share words with ``text``, in the question or in what was stated of
+        it, best first. Words only, no meaning."""
+        scored = [
+            (max(likeness(text, words) for words in record.texts()), record)
+            for record in self.list()
+        ]
         scored.sort(key=lambda pair: (-pair[0], pair[1].episode_id))
         return [record for score, record in scored[:limit] if score > 0]
 

@@ -1,4 +1,4 @@
-"""Working state of one episode: constraints, sets, confirmed and rejected photos, next action.
+"""Working state of one episode: constraints, sets, judged photos, the plan, next action.
 
 Written by code from step records alone, so ids, counts and set names are never retold by a
 model. Knows nothing of prompts.
@@ -6,12 +6,17 @@ model. Knows nothing of prompts.
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from photocraft_local.errors import UsageError
 from photocraft_local.memory.text import shortened
-from photocraft_local.records import Json, Step, ToolCall
+from photocraft_local.records import Intent, Json, PlanStep, Step, ToolCall
+from photocraft_local.tools.format import safe_text
+from photocraft_local.tools.plan import PlanTool
+from photocraft_local.tools.planning import Plan
+from photocraft_local.tools.validate import normalised, problems
 
 Status = Literal["open", "met", "violated", "given up"]
 # The arguments that state a condition of the question, and what kind of condition it is.
@@ -22,8 +27,28 @@ _CONDITIONS = {
     "any_text": "look",
     "not_text": "not-look",
 }
-_MOST, _LONGEST = 12, 100  # of a state line: entries of each kind, characters of a condition
+_LONGEST = 100  # characters of a reason
+_TOLD = 100  # characters by which a refused answer's condition is known again
 _STATING_TOOLS = ("filter_photos", "search_photos")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one step changed. ``turned`` are photos that were confirmed before and are rejected now;
+    ``broken`` are conditions for which an answer was refused, with the number of photos."""
+
+    conditions: tuple[tuple[str, str], ...] = ()  # kind, words
+    sets: tuple[str, ...] = ()
+    confirmed: int = 0
+    rejected: int = 0
+    turned: tuple[str, ...] = ()
+    broken: tuple[tuple[str, int], ...] = ()
+    planned: bool = False
+
+    @property
+    def found(self) -> bool:
+        """Whether the search went on by it."""
+        return bool(self.conditions or self.sets or self.confirmed or self.rejected)
 
 
 @dataclass(slots=True)
@@ -45,14 +70,31 @@ class WorkingState:
     confirmed: dict[str, str] = field(default_factory=dict)  # uid → reason
     rejected: dict[str, str] = field(default_factory=dict)
     next_action: str = ""
+    plan: Plan = Plan()
 
-    def observe(self, step: Step) -> None:
-        """Takes over what a step has changed. A failed step states nothing, but for an answer
-        that was refused: it names the photos that break a condition."""
+    def observe(self, step: Step) -> Change:
+        """Takes over what a step has changed, and says what it was. A failed step states nothing,
+        but for an answer that was refused: it names the photos that break a condition."""
+        stated, sets, plan = len(self.constraints), dict(self.sets), self.plan
+        confirmed, rejected = set(self.confirmed), set(self.rejected)
+        self._observe(step)
+        return Change(
+            conditions=tuple((one.kind, one.words) for one in self.constraints[stated:]),
+            sets=tuple(name for name, count in self.sets.items() if sets.get(name) != count),
+            confirmed=len(self.confirmed.keys() - confirmed),
+            rejected=len(self.rejected.keys() - rejected),
+            turned=tuple(uid for uid in self.rejected if uid in confirmed),
+            broken=_broken(step),
+            planned=self.plan != plan,
+        )
+
+    def _observe(self, step: Step) -> None:
         call, data = step.call, step.observation.data
         self._judge(call, data)
         if not step.observation.ok:
             return
+        if call.name == PlanTool.name:
+            self.plan = planned(self.plan, call)
         if call.name in _STATING_TOOLS:
             self._add_constraints(call)
         name, count = call.arguments.get("save_as"), data.get("count")
@@ -77,6 +119,7 @@ class WorkingState:
                 self._reject(row["uid"], f"in doubt: {row['conditions']}")
             for uid in _texts(data.get("unmet_photos")) + _texts(data.get("doubtful_photos")):
                 self._reject(uid, "breaks a condition or is in doubt")
+            self._violate(call, {row["constraint"][:_TOLD] for row in data.get("unmet", ())})
         if call.name != "compare_photos":
             return
         asked = shortened(call.arguments["question"], _LONGEST)
@@ -90,6 +133,20 @@ class WorkingState:
         self.confirmed.pop(uid, None)
         self.rejected.setdefault(uid, why)
 
+    def _violate(self, call: ToolCall, broken: set[str]) -> None:
+        """Conditions that an answer broke, as the calls stated them."""
+        for claim in call.arguments.get("evidence", ()):
+            if safe_text(claim["constraint"])[:_TOLD] not in broken:
+                continue
+            said = {
+                (kind, words)
+                for key, kind in _CONDITIONS.items()
+                for words in _texts(claim.get(key))
+            }
+            for item in self.constraints:
+                if (item.kind, item.words) in said:
+                    item.status = "violated"
+
     def _settle(self, data: dict[str, Json]) -> None:
         for uid in _texts(data.get("photos")):
             self.confirmed[uid] = "in the answer"
@@ -97,16 +154,16 @@ class WorkingState:
         for item in self.constraints:
             item.status = "met" if self.confirmed else "given up"
 
-    def line(self) -> str:
-        """The short state line at the end of a turn: open conditions, sub-goal, sets; the newest
-        where there are many."""
-        stated = [c for c in self.constraints if c.status == "open"]
-        words = [f"{c.kind} {_quoted(shortened(c.words, _LONGEST))}" for c in stated]
-        sets = [f"{_quoted(name)}={count}" for name, count in self.sets.items()]
-        parts = [f"conditions so far: {'; '.join(_newest(words)) or 'none stated'}"]
-        parts += [f"sub-goal: {_quoted(self.sub_goal)}"] if self.sub_goal else []
-        parts += [f"sets: {', '.join(_newest(sets))}"] if sets else []
-        return " | ".join(parts)
+    def plan_told(self, longest: int) -> dict[str, Json]:
+        """The plan as S holds it, with all its steps; a text takes up to ``longest`` characters."""
+        intent, rows = self.plan.intent, []
+        for number, one in enumerate(self.plan.steps, start=1):
+            texts = {key: getattr(one, key) for key in ("goal", "expect", "why")}
+            row = {key: shortened(text, longest) for key, text in texts.items() if text}
+            rows.append({"step": number, "status": one.status, **row})
+        told = {"context": intent.episode, "target": intent.target}
+        kept: dict[str, Json] = {key: shortened(v, longest) for key, v in told.items() if v}
+        return {**kept, "steps": rows} if rows else kept
 
     def to_json(self) -> dict[str, Json]:
         return asdict(self)
@@ -114,7 +171,18 @@ class WorkingState:
     @classmethod
     def from_json(cls, data: dict[str, Json]) -> WorkingState:
         constraints = [Constraint(**item) for item in data["constraints"]]
-        return cls(**{**data, "constraints": constraints})
+        return cls(**{**data, "constraints": constraints, "plan": _plan(data["plan"])})
+
+
+def planned(plan: Plan, call: ToolCall) -> Plan:
+    """The plan after a call of the tool. One that another loop's tool of this name accepted, and
+    that cannot be read, changes nothing."""
+    if any(problems(call.arguments, PlanTool.parameters)):
+        return plan
+    try:
+        return plan.revised(normalised(call.arguments, PlanTool.parameters))
+    except UsageError:
+        return plan
 
 
 def _texts(value: Json) -> list[str]:
@@ -122,10 +190,14 @@ def _texts(value: Json) -> list[str]:
     return [item for item in items if isinstance(item, str) and item]
 
 
-def _newest(told: list[str]) -> list[str]:
-    older = len(told) - _MOST
-    return [f"{older} earlier", *told[older:]] if older > 0 else told
+def _broken(step: Step) -> tuple[tuple[str, int], ...]:
+    if step.call.name != "submit_answer":
+        return ()
+    counts = Counter(str(row["constraint"]) for row in step.observation.data.get("unmet", ()))
+    return tuple(counts.items())
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _plan(data: dict[str, Json]) -> Plan:
+    intent = data["intent"]
+    made = Intent(**{**intent, "breakdown": tuple(intent["breakdown"])})
+    return Plan(made, tuple(PlanStep(**item) for item in data["steps"]))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from photocraft_local.records import ToolCall, Usage
+from photocraft_local.records import Intent, ToolCall, Usage
 
 Message = dict[str, Any]
 ToolSchema = dict[str, Any]  # {"name", "description", "parameters": JSON schema}
@@ -60,4 +60,14 @@ class Measuring(Protocol):
 
     def load(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Load | None:
         """Sends nothing. None where no window is known."""
+        ...
+
+
+@runtime_checkable
+class Stating(Protocol):
+    """A backbone of rules, which knows what it wants without a turn."""
+
+    def intent(self, messages: Sequence[Message]) -> Intent | None:
+        """Of the question in the first messages. None where it cannot be understood; that is said
+        in the first turn."""
         ...

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from photocraft_local.timelang import Habits
 from photocraft_local.tools.doubts import Doubts
+from photocraft_local.tools.planning import Plan
 from photocraft_local.tools.ports import Judging, MemoryPort, NoMemory
 from photocraft_local.tools.sets import PhotoSets
 from photocraft_local.tools.stated import Ledger, Stated
@@ -37,6 +38,7 @@ class ToolContext:
     of them, id → (the picture's id, its place there). ``viewing`` is how pictures are shown.
     ``open_knowledge`` gives what the person's own pages say, None if none was ever added.
     ``judge`` looks at photos, None where no model does; ``doubts`` is what it was told to doubt.
+    ``plan`` is the one that the model has stated.
     ``is_last_turn``: the next submission is the answer, whatever it is. ``question`` is what the
     person asked, ``own_conditions`` what it says of time and place, once that was read;
     ``stated`` are the conditions of the calls so far.
@@ -57,6 +59,7 @@ class ToolContext:
     open_knowledge: Callable[[], KnowledgeStore | None] = lambda: None
     judge: Judging | None = None
     doubts: Doubts = field(default_factory=Doubts)
+    plan: Plan = field(default_factory=Plan)
     is_last_turn: bool = False
     question: str = ""
     own_conditions: list[Stated] | None = None

@@ -11,6 +11,7 @@ from photocraft_local.tools.filter_photos import FilterPhotos
 from photocraft_local.tools.get_metadata import GetMetadata
 from photocraft_local.tools.list_events import ListEvents
 from photocraft_local.tools.lookup import Lookup
+from photocraft_local.tools.plan import PlanTool
 from photocraft_local.tools.ports import Tool
 from photocraft_local.tools.recall import Recall
 from photocraft_local.tools.search_photos import SearchPhotos
@@ -19,9 +20,10 @@ from photocraft_local.tools.view_photos import ViewPhotos
 from photocraft_local.tools.zoom_in import ZoomIn
 
 
-def standard_tools() -> list[Tool]:
-    """One of each, stateless: all state is in the ToolContext."""
-    return [
+def standard_tools(*, episodic: bool = True) -> list[Tool]:
+    """One of each, stateless: all state is in the ToolContext. Without episodic memory nothing
+    would keep a plan."""
+    tools: list[Tool] = [
         Around(),
         CombineSets(),
         ComparePhotos(),
@@ -31,9 +33,11 @@ def standard_tools() -> list[Tool]:
         GetMetadata(),
         ListEvents(),
         Lookup(),
+        PlanTool(),
         Recall(),
         SearchPhotos(),
         SubmitAnswer(),
         ViewPhotos(),
         ZoomIn(),
     ]
+    return [tool for tool in tools if episodic or tool.name != PlanTool.name]

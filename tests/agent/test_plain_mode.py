@@ -70,14 +70,14 @@ def summaries(model: Windowed, at: int) -> list[str]:
 def test_forty_turns_and_ten_summaries_keep_every_condition_set_and_count(
     run: Callable[..., Any], mode: str
 ) -> None:
-    trace, model = run(looks(*[{"rows": 300}] * 40, save=True), mode)
+    trace, model = run(looks(*[{"rows": 330}] * 40, save=True), mode)
     made = trace.compactions
     assert len(made) >= 10
     assert all((one.plain if mode == "model" else one.prose) for one in made)
     assert all(bool(one.repaired) == (mode == "model") for one in made)
     part, num = working(model), made[-1].after_step
     back = part.get("put_back", {"sets": {}, "constraints": {}})
-    assert {**part["sets"], **back["sets"]} == {f"set_{n}": 300 for n in range(num)}
+    assert {**part["sets"], **back["sets"]} == {f"set_{n}": 330 for n in range(num)}
     text = json.dumps([part["constraints"], back["constraints"]])
     assert all(f"June {1900 + n}" in text for n in range(num))
     assert "zzzzz" not in json.dumps(part)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from photocraft_local.errors import UsageError
-from photocraft_local.memory.episode import EpisodeRecord, Intent, PlanStep, Verdict
+from photocraft_local.memory.episode import EpisodeRecord, Intent, PlanStep, Reflection, Verdict
 from photocraft_local.memory.markdown import from_markdown, to_markdown
 
 ODD = """(none)|## question|# Episode x|- a|"|{}|yes|no|    in|<script>|```| |[link](http://x)"""
@@ -23,8 +25,9 @@ def full(question: str, text: str = "two", line: str = "1 find") -> EpisodeRecor
         question=question,
         backbone="planner",
         intent=Intent("a walk", (line, "then"), text),
-        plan=(PlanStep(line, "done"),),
+        plan=(PlanStep(line, "done"), PlanStep(text, "ruled out", "few", line)),
         verdicts=(Verdict(1, text, line, "empty"),),
+        reflections=(Reflection(1, "empty result", line),),
         digest=(line, "2 submit_answer"),
         tools=("find", "submit_answer"),
         uids=("p7k3mq", "p7k3mq.c1"),
@@ -65,6 +68,9 @@ def test_no_text_gets_out_of_its_block(text: str) -> None:
         ("    - p7k3mq\n", "    - {}\n", "x.md: this is no episode"),
         ('"outcome": "empty"', '"outcome"', "verdicts: "),
         ('"goal"', '"aim"', "x.md: this is no episode"),
+        ('"status": "done"', '"status": "won"', "x.md: this is no episode: 'won' is none of open"),
+        ('"trigger": "empty result"', '"trigger": "whim"', "x.md: this is no episode: 'whim'"),
+        ('"words": "1 find"', '"words": 1', "x.md: this is no episode: intent, plan"),
         ("    2024-01-02T", "    soon", "x.md: this is no episode"),
         ("## started\n\n    2024-01-02T10:15:00+00:00\n", "", "the part 'started' is not there"),
     ],
@@ -94,3 +100,12 @@ def test_every_cut_of_a_file_is_refused_or_is_a_whole_episode_with_less() -> Non
             continue
         assert record.question == "a dog"
         assert set(record.uids) <= {"p7k3mq", "p7k3mq.c1"} | {"p7k3mq"[:n] for n in range(6)}
+
+
+def test_a_file_of_an_older_version_is_read() -> None:
+    record = full("a dog")
+    text = to_markdown(record)
+    text = text[: text.index("## reflections")] + text[text.index("## digest") :]
+    text = text.replace(', "expect": "", "why": ""', "")
+    assert '- {"goal": "1 find", "status": "done"}\n' in text
+    assert from_markdown(text, "x.md") == replace(record, reflections=())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from photocraft_local.errors import UsageError
-from photocraft_local.memory.episode import EpisodeRecord
+from photocraft_local.memory.episode import EpisodeRecord, PlanStep
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.recall import likeness, words_of
 from photocraft_local.memory.store import MemoryStore
@@ -119,6 +119,19 @@ def test_junk_in_the_file_never_stops_it(
     file.write_bytes(junk + file.read_bytes())
     assert len(store.list()) == 2
     assert "damaged" in caplog.text
+
+
+def test_lines_of_older_versions_are_read(store: MemoryStore, tmp_path: Path) -> None:
+    data = episode(3, "a walk", "ddddd").to_json()
+    del data["reflections"]
+    data["plan"] = [{"goal": "the walk", "status": "ruled out"}]
+    with (tmp_path / "memory" / "episodes.jsonl").open("a", encoding="ascii") as file:
+        file.write(json.dumps({"version": 1, **data}) + "\n")
+    record = store.show("e3")
+    assert record.plan == (PlanStep("the walk", "ruled out"),)
+    assert record.reflections == ()
+    store.replace(record)
+    assert store.show("e3") == record
 
 
 def test_lines_of_a_newer_version_are_left_alone(

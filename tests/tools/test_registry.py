@@ -29,6 +29,7 @@ NAMES = [
     "get_metadata",
     "list_events",
     "lookup",
+    "plan",
     "recall",
     "search_photos",
     "submit_answer",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -19,13 +20,15 @@ from photocraft_local.agent.pictures import Picture, with_facts_of
 from photocraft_local.agent.planner.draft import Unused
 from photocraft_local.agent.planner.execute import Move, Result, moves, nothing
 from photocraft_local.agent.planner.execute.wording import in_words
+from photocraft_local.agent.planner.intent import intent_of
 from photocraft_local.agent.planner.mentions import Places
 from photocraft_local.agent.planner.pictured import with_facts
 from photocraft_local.agent.planner.plan import Plan
 from photocraft_local.agent.planner.script import Reader, from_text
 from photocraft_local.agent.planner.understand import understand
-from photocraft_local.errors import ModelError
+from photocraft_local.errors import ModelError, PhotocraftError
 from photocraft_local.memory.text import shortened
+from photocraft_local.records import Intent
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 from photocraft_local.timelang import USUAL, Habits
 
@@ -77,6 +80,12 @@ class Planner:
         if move.call.name not in {tool["name"] for tool in tools}:
             move = _cut(plan, len(results))
         return Reply(text=move.thought, call=move.call)
+
+    def intent(self, messages: Sequence[Message]) -> Intent | None:
+        """For the record; what ``complete`` would raise is left to it."""
+        with suppress(PhotocraftError):
+            return intent_of(self.told(asked(messages)))
+        return None
 
     def plan(self, given: Asked) -> Plan:
         """The person's own plan, else what the question is understood as. Raises as

@@ -133,7 +133,7 @@ def _show(photos: PhotoSearch, name: str, args: argparse.Namespace, console: Con
         console.json(record.to_json())
         return exit_codes.OK
     try:
-        lines = list(trace_lines(record))
+        lines = list(trace_lines(record, photos.traces.thoughts(record)))
     except (AttributeError, KeyError, TypeError, ValueError) as exc:  # a file of another's hand
         raise AgentError(
             f"the trace {name!r} holds what no trace can hold: {exc!r}",

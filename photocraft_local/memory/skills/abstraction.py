@@ -14,6 +14,7 @@ from photocraft_local.memory.skills.sketch import fields_of, leading, sketch_of
 from photocraft_local.memory.skills.skill import Skill, new_skill_id
 from photocraft_local.memory.skills.wording import KINDS, PITFALLS
 from photocraft_local.records import Answer, Step
+from photocraft_local.tools.plan import PlanTool
 
 _BY_ARGUMENT = {"when": "time", "any_text": "look", "not_text": "not-look", "order": "order"}
 _BY_SEARCH = {"text": "look", "like": "likeness"}  # elsewhere they are another thing
@@ -100,7 +101,7 @@ def _pitfalls(steps: Sequence[Step]) -> tuple[str, ...]:
         if name == "submit_answer":
             found |= {"doubted answer"} if seen.data.get("doubtful") else set()
             found |= {"refused answer"} if seen.data.get("unmet") else set()
-        elif seen.error:
+        elif seen.error and name != PlanTool.name:
             found.add("refused call")
         elif name in _EMPTY and seen.data.get("count") == 0 and _found(name, steps[at + 1 :]):
             found.add(_EMPTY[name])

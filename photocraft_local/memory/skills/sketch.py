@@ -13,6 +13,7 @@ from functools import lru_cache
 from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.search.expression.fields import FIELDS
 from photocraft_local.search.expression.functions import FUNCTIONS
+from photocraft_local.tools.plan import PlanTool
 from photocraft_local.tools.standard import standard_tools
 
 MAX_CALLS = 8
@@ -23,6 +24,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LINE = re.compile(r"(\w+)(?:\(([^()]*)\))?(?: as ([A-Z]))?")
 _UNTOLD = ("save_as", "evidence", "not_used")  # part of every way, or of none
 _MORE = "and more of the same"
+_NO_WAY = PlanTool.name  # finds nothing, and holds a model's own words
 
 
 @lru_cache(maxsize=1)
@@ -34,6 +36,7 @@ def _tools() -> dict[str, dict[str, tuple[str, ...]]]:
             for name, form in tool.parameters["properties"].items()
         }
         for tool in standard_tools()
+        if tool.name != _NO_WAY
     }
 
 
@@ -57,7 +60,7 @@ def sketch_of(steps: Sequence[Step]) -> tuple[str, ...]:
 def leading(steps: Sequence[Step]) -> list[Step]:
     """The calls that the answer rests on, in their order: by the sets that each one read, or
     all that went well where the answer named photos."""
-    good = [step for step in steps if step.observation.ok]
+    good = [step for step in steps if step.observation.ok and step.call.name != _NO_WAY]
     if not good:
         return []
     needed = set(_read(good[-1].call))
