@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from photocraft_local.tools.context import ToolContext
 
 Claim = Mapping[str, Any]
-_STRUCTURE = ("relation", "order", "in_sets", "not_in_sets")
+_LEANING = ("relation", "not_in_sets")  # checks that are about other photos than the answer's
 _NAMED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|\b(\d+)\b")
 
 
@@ -51,10 +51,7 @@ class Accounts:
 
     def has(self, one: Stated) -> bool:
         """Whether it is claimed, or led to the photos from which those of the answer follow."""
-        return self._is_claimed(one) or self._is_led_by(one)
-
-    def _is_claimed(self, one: Stated) -> bool:
-        return any(self._implies(claim, one) for claim in self.claims)
+        return any(self._implies(claim, one) for claim in self.claims) or self.is_led_by(one)
 
     def _implies(self, claim: Claim, one: Stated) -> bool:
         if not one.is_fact:
@@ -68,15 +65,17 @@ class Accounts:
                 return True
         return False
 
-    def _is_led_by(self, one: Stated) -> bool:
+    def is_led_by(self, one: Stated) -> bool:
         """By a set or an anchor of a claim, or by a call that leaned on what it found."""
-        same = [other for other in self.context.stated.conditions if self._is_same(other, one)]
+        same = [
+            other for other in self.context.stated.conditions if is_same(self.context, other, one)
+        ]
         for claim in self.claims:
             relation = claim.get("relation", {})
             anchors = named_photos(relation, self.context.sets) | set(claim.get("anchors", ()))
             if any(anchors & other.found for other in same):
                 return True
-            if any(key in claim for key in _STRUCTURE) and says(claim["constraint"], one.text):
+            if any(key in claim for key in _LEANING) and says(claim["constraint"], one.text):
                 return True
             if not self._of_sets(claim).isdisjoint(same):
                 return True
@@ -90,12 +89,16 @@ class Accounts:
         found = {one for name in inside if name for one in ledger.of_set(name) if one.is_exact}
         return found | {one for name in beside if name for one in ledger.of_set(name)}
 
-    def _is_same(self, one: Stated, other: Stated) -> bool:
-        if one.is_fact is not other.is_fact:
-            return False
-        if says(one.text, other.text) and says(other.text, one.text):
-            return True
-        return one.is_fact and equal(self.context, one.checks, other.checks)
+
+def is_same(context: ToolContext, one: Stated, other: Stated) -> bool:
+    """By their words, or by the photos that they mean here."""
+    if one.is_fact is not other.is_fact or (one.check == "not_text") is not (
+        other.check == "not_text"
+    ):
+        return False
+    if says(one.text, other.text) and says(other.text, one.text):
+        return True
+    return one.is_fact and equal(context, one.checks, other.checks)
 
 
 def supported(context: ToolContext, one: Stated) -> bool:
