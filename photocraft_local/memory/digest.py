@@ -5,8 +5,10 @@ The digest is what is left of a step after compaction, so a claim can still be t
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from photocraft_local.memory.text import prompt_json, shortened
 from photocraft_local.records import Json, Observation, Step
@@ -14,6 +16,8 @@ from photocraft_local.records import Json, Observation, Step
 _MAX_UIDS = 12
 _FEW_UIDS = 3  # of an older step
 _MAX_SEEN = 20  # where pictures were shown, also of an older step
+_CALL = re.compile(r"\d+ \w+ (?=\{)")
+_IDS = re.compile(r"; ids: [\w. ]*$")
 
 
 def digest_line(step: Step) -> str:
@@ -42,6 +46,36 @@ def brief_line(step: Step) -> str:
     more = " …" if len(uids) > most else ""
     ids = f"; {' '.join(uids[:most])}{more}" if uids else ""
     return f"{step.index} {step.call.name} -> {name}{prompt_json(shortened(outcome, 50))}{ids}"
+
+
+def leading_lines(lines: Sequence[str]) -> list[str]:
+    """Those digest lines that the last one rests on, by the sets that they name, without ids and
+    without itself; all of them where it names no set."""
+    given = [_given(line) for line in lines]
+    needed = set(_sets_in(given[-1])) if given else set()
+    if not needed:
+        return list(lines)
+    kept: list[str] = []
+    for line, arguments in zip(lines[-2::-1], given[-2::-1], strict=True):
+        if arguments.get("save_as") in needed:
+            kept.insert(0, _IDS.sub("", line))
+            needed |= set(_sets_in(arguments))
+    return kept
+
+
+def _given(line: str) -> dict[str, Json]:
+    """The arguments of a digest line; none of one that a person wrote otherwise."""
+    found = _CALL.match(line)
+    try:
+        return json.JSONDecoder().raw_decode(line, found.end())[0] if found else {}
+    except ValueError:
+        return {}
+
+
+def _sets_in(arguments: dict[str, Json]) -> Iterator[str]:
+    for key in ("set", "within", "compare", "sets"):
+        value = arguments.get(key, ())
+        yield from value if isinstance(value, list) else [value] if value else []
 
 
 def folded_line(steps: Sequence[Step]) -> str:

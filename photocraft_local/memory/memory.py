@@ -14,6 +14,7 @@ from photocraft_local.errors import LibraryError
 from photocraft_local.memory.compaction import FOLDS, Compaction, Prose, summary
 from photocraft_local.memory.context import Context
 from photocraft_local.memory.course import Course
+from photocraft_local.memory.digest import leading_lines
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.shortening import Cut
 from photocraft_local.memory.skills import (
@@ -173,10 +174,12 @@ class Memory:
 
 
 def _note(record: EpisodeRecord) -> str:
-    """What came of it, what it left behind, and behind that its steps."""
+    """What came of it, what it left behind, and behind that its steps: where photos were found,
+    those that led to them."""
     found = f"{len(record.uids)} photos" if record.uids else f"no photos: {record.reason}"
     told = [f"{record.started} {prompt_json(record.question)} -> {found}."]
     if record.intent.episode:
         told.append(f"Context: {prompt_json(record.intent.episode)}.")
     told += [f"{note[:1].upper()}{note[1:]}." for note in list(record.notes())[:_MOST_NOTES]]
-    return " ".join([*told, f"Steps: {'; '.join(record.digest)}"])
+    steps = leading_lines(record.digest) if record.uids else record.digest
+    return " ".join([*told, f"Steps: {'; '.join(steps)}"])

@@ -12,7 +12,7 @@ from skill_episodes import Finished, after_the_wedding, finished, step
 
 from photocraft_local.memory.skills.abstraction import skill_of
 from photocraft_local.memory.skills.masking import is_masked, masked
-from photocraft_local.memory.skills.sketch import is_sketch_line
+from photocraft_local.memory.skills.sketch import is_sketch_line, sketch_of
 from photocraft_local.memory.skills.skill import MAX_TOKENS, Skill, is_closed
 from photocraft_local.memory.skills.tokens import estimated_tokens
 from photocraft_local.memory.skills.vocabulary import symbols
@@ -244,3 +244,14 @@ def test_what_a_person_wrote_or_was_given_closes_no_message() -> None:
     skill = Skill(skill_id="s-1", when=evil, advice=evil, sketch=(evil,), origin="written")
     for mark in ("<", ">", "\u202e", "\n"):
         assert mark not in skill.hint()
+
+
+def test_looking_into_memory_is_no_part_of_the_way() -> None:
+    steps = after_the_wedding()[2]
+    aside = [
+        step(6, "recall", {"count": 1, "notes": ["x"]}, text="Anna"),
+        step(7, "compress_context", {"asked": True}, reason="long"),
+    ]
+    told = sketch_of([aside[0], *steps[:2], aside[1], *steps[2:]])
+    assert told == sketch_of(steps)
+    assert not any("recall" in line or "compress" in line for line in told)

@@ -13,7 +13,9 @@ from functools import lru_cache
 from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.search.expression.fields import FIELDS
 from photocraft_local.search.expression.functions import FUNCTIONS
+from photocraft_local.tools.compress_context import CompressContext
 from photocraft_local.tools.plan import PlanTool
+from photocraft_local.tools.recall import Recall
 from photocraft_local.tools.standard import standard_tools
 
 MAX_CALLS = 8
@@ -25,6 +27,7 @@ _LINE = re.compile(r"(\w+)(?:\(([^()]*)\))?(?: as ([A-Z]))?")
 _UNTOLD = ("save_as", "evidence", "not_used")  # part of every way, or of none
 _MORE = "and more of the same"
 _NO_WAY = PlanTool.name  # finds nothing, and holds a model's own words
+_ASIDE = (_NO_WAY, Recall.name, CompressContext.name)  # done on any way
 
 
 @lru_cache(maxsize=1)
@@ -59,8 +62,8 @@ def sketch_of(steps: Sequence[Step]) -> tuple[str, ...]:
 
 def leading(steps: Sequence[Step]) -> list[Step]:
     """The calls that the answer rests on, in their order: by the sets that each one read, or
-    all that went well where the answer named photos."""
-    good = [step for step in steps if step.observation.ok and step.call.name != _NO_WAY]
+    all that went well where the answer named photos. Thinking and remembering lead nowhere."""
+    good = [step for step in steps if step.observation.ok and step.call.name not in _ASIDE]
     if not good:
         return []
     needed = set(_read(good[-1].call))
