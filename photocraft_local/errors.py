@@ -27,6 +27,7 @@
         ├── ModelError          the backbone failed
         │   ├── ServerLost      its server cannot be reached
         │   ├── PromptTooLong   the prompt does not fit into its window
+        │   ├── ReplyLate       a reply was given up when the question's time was over
         │   ├── PictureUnknown  a picture was sent by name only, and it has forgotten it
         │   └── TooManyPictures more pictures than one prompt may hold
         ├── MalformedCall       a tool call that breaks its schema; goes back to the model
@@ -174,6 +175,10 @@ class ServerLost(ModelError):
 
 
 class PromptTooLong(ModelError):
+    pass
+
+
+class ReplyLate(ModelError):
     pass
 
 

@@ -168,6 +168,18 @@ class Settings:
         " 'faiss-gpu'",
         default="auto",
     )
+    max_tokens: int = _option(
+        "tokens of prompts and replies that one question may take, those from a cache not counted;"
+        " 0 = any number",
+        default=0,
+    )
+    max_seconds: float = _option("seconds that one question may take; 0 = any number", default=0.0)
+    restarts: int = _option(
+        "fresh attempts after one that brought no answer, each with what is left of it", default=1
+    )
+    working: bool = _option(
+        "older turns become a summary; without it they are dropped, for comparison", default=True
+    )
 
     def __post_init__(self) -> None:
         checks = {
@@ -193,6 +205,9 @@ class Settings:
             "encoder_engine": self.encoder_engine in ("auto", "vllm", "transformers"),
             "encoder_dim": self.encoder_dim >= 0,
             "encoder_pixels": self.encoder_pixels >= 4096,
+            "max_tokens": self.max_tokens >= 0,
+            "max_seconds": self.max_seconds >= 0,
+            "restarts": 0 <= self.restarts <= 10,
         }
         for name, good in checks.items():
             if not good:

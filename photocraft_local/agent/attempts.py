@@ -72,6 +72,11 @@ class Attempt:
     last_turn: LastTurn | None = None
     post_mortem: PostMortem | None = None  # None as long as it goes on, and for the last one
 
+    @property
+    def limit(self) -> str:
+        """The one that made the last turn the last; empty where the model ended by itself."""
+        return self.last_turn.limit if self.last_turn else ""
+
     def usage(self) -> Usage:
         """All that it asked of a model."""
         spent = [usage for one in self.steps for usage in (one.usage, one.observation.usage)]

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from photocraft_local.agent.attempts import LastTurn, Limit
 from photocraft_local.agent.interrupts import CallRejected, FinalAnswerDue
+from photocraft_local.agent.prompts import render
 from photocraft_local.agent.trajectory import Kept, Trajectory
 from photocraft_local.memory.compaction import Compaction
 from photocraft_local.memory.memory import EpisodeMemory
-from photocraft_local.memory.text import shortened
-from photocraft_local.records import Step, ToolCall
+from photocraft_local.memory.text import prompt_json, shortened
+from photocraft_local.memory.working import WorkingState
+from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.serving.chat_model import Message, Reply
 
 _MOST_SAID = 2000  # characters that are kept of a reply without a call
+_MOST_HELD, _MOST_SETS = 60, 12  # photos of each kind, and sets, that the last turn is offered
 
 
 @dataclass
@@ -26,16 +30,19 @@ class Episode:
     kept: Kept
     num_refused: int = 0  # replies in a row that brought nothing
     correction: tuple[Message, ...] = ()  # rolls back with the next good call
-    last_turn: FinalAnswerDue | None = None  # set once the next reply must be the answer
+    _last_words: tuple[Message, ...] = ()  # of the last turn: the next reply must be the answer
     _first_visible: int = 0  # index into steps; older ones were compacted away
+
+    @property
+    def last_turn(self) -> LastTurn | None:
+        return self.trajectory.last_turn
 
     @property
     def num_steps(self) -> int:
         return len(self.trajectory.steps)
 
     def messages(self) -> list[Message]:
-        last = self.last_turn.messages if self.last_turn else ()
-        return [*self.memory.messages(), *last, *self.correction]
+        return [*self.memory.messages(), *self._last_words, *self.correction]
 
     def record(self, step: Step) -> None:
         """A good turn enters trajectory and memory; in the last turn, only an answer that the
@@ -65,8 +72,34 @@ class Episode:
         )
         self.save()
 
+    def due(self, limit: Limit, why: str) -> FinalAnswerDue:
+        """The end of the turns: the question again, and what the state of the search already
+        holds, so that the answer is taken from it and not thought up anew."""
+        question = prompt_json(self.trajectory.question)
+        known = {} if self.memory.context.is_bare else held(self.memory.working)
+        words = render("final_answer", why=why, question=question, held=prompt_json(known))
+        return FinalAnswerDue(limit, why, words)
+
     def force_answer(self, due: FinalAnswerDue) -> None:
-        self.last_turn, self.num_refused, self.correction = due, 0, ()
+        record = self.trajectory
+        num_rejected = len(record.rejected)
+        record.last_turn = LastTurn(due.limit, due.why, due.words, self.num_steps, num_rejected)
+        self._last_words, self.num_refused, self.correction = due.messages, 0, ()
+        self.save()
+
+    def put_back_limits(self) -> None:
+        """Where an episode that was cut stood with its limits, as its trace tells."""
+        record, last = self.trajectory, self.last_turn
+        newest = [one for one in record.rejected if one["before_step"] > self.num_steps]
+        if last is not None:
+            self._last_words = (_user(last.words),)
+            newest = newest[-(len(record.rejected) - last.after_rejected) or len(newest) :]
+            self.num_refused = self.num_steps - last.after_step
+            self.num_refused += len(record.rejected) - last.after_rejected
+        else:
+            self.num_refused = len(newest)
+        if newest and newest[-1]["correction"]:
+            self.correction = (_user(newest[-1]["correction"]),)
 
     def earlier(self, call: ToolCall) -> Step | None:
         """The visible step that made the same call and would still bring the same; an answer that
@@ -93,3 +126,23 @@ def _sets_read(call: ToolCall) -> set[object]:
     names = sets if isinstance(sets, list) else []
     single = {call.arguments.get(key) for key in ("within", "set", "compare")}
     return {*single, *names} - {None}
+
+
+def held(working: WorkingState, most: int = _MOST_HELD, most_sets: int = _MOST_SETS) -> Json:
+    """Confirmed photos by reason, rejected ones, and sets with their counts; the newest of many."""
+    confirmed: dict[str, list[str]] = {}
+    for uid, why in _newest(working.confirmed, most).items():
+        confirmed.setdefault(shortened(why), []).append(uid)
+    return {
+        "confirmed": {why: " ".join(uids) for why, uids in confirmed.items()},
+        "rejected": " ".join(_newest(working.rejected, most)),
+        "sets": _newest(working.sets, most_sets),
+    }
+
+
+def _newest(items: dict[str, Json], most: int) -> dict[str, Json]:
+    return dict(list(items.items())[max(0, len(items) - most) :])
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}

@@ -5,8 +5,7 @@ None of them is an error for the person; the loop catches every one.
 
 from __future__ import annotations
 
-from photocraft_local.agent.prompts import render
-from photocraft_local.memory.text import prompt_json
+from photocraft_local.agent.attempts import Limit
 from photocraft_local.records import Answer, ToolCall
 from photocraft_local.serving.chat_model import Message
 
@@ -34,9 +33,9 @@ class CallRejected(Interrupt):
 class FinalAnswerDue(Interrupt):
     """No more turns: the next reply must be the answer. ``why`` is told to the person."""
 
-    def __init__(self, why: str, message: Message) -> None:
-        super().__init__(message)
-        self.why = why
+    def __init__(self, limit: Limit, why: str, words: str) -> None:
+        super().__init__({"role": "user", "content": words})
+        self.limit, self.why, self.words = limit, why, words
 
 
 class Answered(Interrupt):
@@ -47,6 +46,6 @@ class Answered(Interrupt):
         self.answer = answer
 
 
-def final_answer_due(question: str, why: str) -> FinalAnswerDue:
-    text = render("final_answer", why=why, question=prompt_json(question))
-    return FinalAnswerDue(why, {"role": "user", "content": text})
+class GaveUp(Answered):
+    """The attempt is over without photos and without a finding; ``answer`` says why. Another one
+    may bring more."""

@@ -6,19 +6,23 @@ failed tool is an observation. Knows nothing of photos or of which backbone spea
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
+from typing import NoReturn
 
 from photocraft_local import __version__
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.answers import SUBMIT, abstained, answer_of
+from photocraft_local.agent.attempts import Attempt
+from photocraft_local.agent.budget import Budget
 from photocraft_local.agent.episode import Episode
 from photocraft_local.agent.interrupts import (
     Answered,
     CallRejected,
     FinalAnswerDue,
-    final_answer_due,
+    GaveUp,
 )
 from photocraft_local.agent.opening import (
     Tools,
@@ -37,6 +41,7 @@ from photocraft_local.errors import (
     ModelError,
     PhotocraftError,
     PromptTooLong,
+    ReplyLate,
 )
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.text import prompt_json
@@ -51,7 +56,8 @@ MAX_REFUSED_AT_END = 2  # and in the last turn before the agent gives up
 class Agent:
     """Runs episodes. ``on_step`` is told of each finished step, for progress output;
     ``generation`` is the library's, ``library_card`` a few lines about it for the prompt;
-    ``shown`` has the question's pictures as the backbone is to see them, by their ids."""
+    ``shown`` has the question's pictures as the backbone is to see them, by their ids; ``clock``
+    gives seconds."""
 
     def __init__(
         self,
@@ -65,6 +71,7 @@ class Agent:
         generation: int = 0,
         on_step: Callable[[Step], None] | None = None,
         shown: Mapping[str, bytes] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model = model
         self.registry = registry
@@ -77,7 +84,9 @@ class Agent:
         self.shown = shown or {}
         self.last_trace: Path | None = None
         self.record: trajectory.Trajectory | None = None  # of the last episode
-        self._room = Room(model, (), settings.compact_at)  # a new one for each episode
+        self._clock = clock
+        self._budget: Budget  # of the episode
+        self._room: Room  # of the attempt
 
     def ask(self, question: str, *, plan: str = "", pictures: tuple[Picture, ...] = ()) -> Answer:
         """Answers one question. ``plan`` is the text of one that the person gave, ``pictures``
@@ -115,29 +124,21 @@ class Agent:
     def _run(self, episode: Episode) -> Answer:
         record = episode.trajectory
         record.status = "running"
+        self._budget = Budget(self.settings, record, self._clock)
         episode.save()
-        tools, how = self.registry.schemas(), self.settings
-        self._room = Room(self.model, tools, how.compact_at, how.summary)
         self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
-            self._end_if_answered(episode)  # cut between the answer and its last save
-            self._grant(episode, wish_left(episode.trajectory))
             while True:
                 try:
-                    reply = self._query(episode)
-                except FinalAnswerDue as due:
-                    episode.force_answer(due)
-                    continue
-                try:
-                    step = self._execute(episode, reply)
-                except CallRejected as rejected:
-                    episode.refuse(rejected, reply)
-                    continue
-                self._record(episode, step)
+                    self._go(episode)
+                except GaveUp as given_up:
+                    if not self._may_begin_anew(record):
+                        raise
+                    episode = self._begun_anew(episode, given_up.answer.reason)
         except Answered as done:
             record.status, record.answer = "answered", done.answer
             episode.save()  # first: an episode that is taken up again is remembered once
-            self.memory.finish(episode.memory, done.answer)
+            self.memory.finish(episode.memory, done.answer, teaches=not record.attempts)
             return done.answer
         except PhotocraftError as error:
             # A backbone that fails cuts the episode, which may go on with one that works.
@@ -148,25 +149,78 @@ class Agent:
             record.status = "interrupted"
             raise
         finally:
+            self._budget.tick()
             episode.save()
+
+    def _go(self, episode: Episode) -> NoReturn:
+        """One attempt, to its end: Answered, or an error."""
+        self._room = self._room_for(episode)
+        self._end_if_answered(episode)  # cut between the answer and its last save
+        self._grant(episode, wish_left(episode.trajectory))
+        while True:
+            try:
+                reply = self._query(episode)
+            except FinalAnswerDue as due:
+                episode.force_answer(due)
+                continue
+            self._budget.tick()
+            try:
+                step = self._execute(episode, reply)
+            except CallRejected as rejected:
+                episode.refuse(rejected, reply)
+                continue
+            self._budget.tick()
+            self._record(episode, step)
+
+    def _may_begin_anew(self, record: trajectory.Trajectory) -> bool:
+        """Unusable replies or a full window may go otherwise the next time; a budget is used up."""
+        is_worth_it = record.limit in ("replies", "window")
+        left = len(record.attempts) < self.settings.restarts and not self._budget.reached()
+        return is_worth_it and left
+
+    def _begun_anew(self, episode: Episode, why: str) -> Episode:
+        """A fresh attempt, which begins with the post-mortem of this one."""
+        record = episode.trajectory
+        told = self._room.post_mortem(episode, why)
+        record.begin_anew(
+            Attempt(
+                record.steps,
+                record.rejected,
+                record.compactions,
+                record.cuts,
+                record.last_turn,
+                told,
+            )
+        )
+        again = self._opened(record)
+        again.kept = episode.kept
+        again.save()
+        return again
 
     def _query(self, episode: Episode) -> Reply:
         """The backbone's next reply, or the interrupt that a limit calls for."""
         tools = self.registry.schemas()
-        if episode.last_turn:
+        if last := episode.last_turn:
             if episode.num_refused >= MAX_REFUSED_AT_END:
-                raise Answered(abstained(f"{episode.last_turn.why}, and no usable answer came"))
+                raise GaveUp(abstained(f"{last.why}, and no usable answer came"))
+            if self._budget.seconds_left(last=True) <= 0:
+                raise Answered(abstained(f"{last.why}, and no answer came in time"))
             tools = [tool for tool in tools if tool["name"] == SUBMIT]
-        elif episode.num_steps >= self.settings.max_turns:
-            raise _final(episode, f"all {self.settings.max_turns} turns are used")
+        elif reached := self._budget.reached():
+            raise episode.due(*reached)
         elif episode.num_refused >= MAX_REFUSED:
-            raise _final(episode, f"{MAX_REFUSED} replies in a row could not be used")
+            raise episode.due("replies", f"{MAX_REFUSED} replies in a row could not be used")
         self._room.make(episode)
+        self._room.pay(episode)
         try:
             return self.model.complete(episode.messages(), tools)
         except PromptTooLong as error:
             self._room.refused(episode, error)
             return self._query(episode)
+        except ReplyLate as error:
+            if last is None:
+                raise episode.due("seconds", self._budget.no_time()) from error
+            raise Answered(abstained(f"{last.why}, and no answer came in time")) from error
 
     def _execute(self, episode: Episode, reply: Reply) -> Step:
         """Runs the reply's call. Raises CallRejected if it holds none that can run."""
@@ -192,14 +246,20 @@ class Agent:
         self._grant(episode, self.memory.take_compaction_request())
 
     def _grant(self, episode: Episode, wish: str) -> None:
-        if wish:
+        if wish and not episode.memory.context.is_bare:  # nothing would take the turns' place
             self._room.compact(episode, f"asked for: {wish}", covered=episode.num_steps)
 
     def _end_if_answered(self, episode: Episode) -> None:
         steps = episode.trajectory.steps
         if steps and steps[-1].call.name == SUBMIT and steps[-1].observation.ok:
             record = episode.trajectory
-            raise Answered(answer_of(f"{record.question} {record.plan}", steps))
+            answer = answer_of(f"{record.question} {record.plan}", steps)
+            gave_up = bool(episode.last_turn and answer.reason and not answer.uids)
+            raise GaveUp(answer) if gave_up else Answered(answer)
+
+    def _room_for(self, episode: Episode) -> Room:
+        tools, how = self.registry.schemas(), self.settings
+        return Room(self.model, tools, self._budget, how.compact_at, how.summary)
 
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library
@@ -213,10 +273,6 @@ class Agent:
             shown=self.shown,
         )
         return with_intent(episode, self.model)
-
-
-def _final(episode: Episode, why: str) -> FinalAnswerDue:
-    return final_answer_due(episode.trajectory.question, why)
 
 
 def _user(text: str) -> Message:

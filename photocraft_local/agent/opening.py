@@ -56,6 +56,7 @@ def opened(
         render("library_card", card=card) if card else "",
         with_pictures(question_block(record, shown), shown),
         render("hints", hints=told) if told else "",
+        *(one.post_mortem.text for one in record.attempts if one.post_mortem),
     ]
     remembered = EpisodeRecord(
         episode_id=record.episode_id,
@@ -66,7 +67,8 @@ def opened(
     )
     given = [hint["skill_id"] for hint in record.hints if "skill_id" in hint]
     episodic = bool(record.config.get("episodic", False))  # older traces had none
-    context = Context(system_text(episodic=episodic), blocks)
+    bare = not record.config.get("working", True)
+    context = Context(system_text(episodic=episodic), blocks, bare=bare)
     memory = EpisodeMemory(context, remembered, hints=given, episodic=episodic)
     return Episode(record, memory, Kept(record, library / "traces"))
 
@@ -129,12 +131,15 @@ def habits_of(record: Trajectory) -> Habits:
 
 def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:
     """Puts recorded steps into a fresh episode, with the compactions that came after them: its
-    prompt is the same again, and no model is asked.
+    prompt is the same again, limits, corrections and earlier attempts included, and no model is
+    asked.
 
     What a step left behind beside its result, sets and pixels, is put back by its tool. Nothing
     is saved before all is put back, so that a second cut loses no step.
     """
     record = episode.trajectory
+    for step in (step for attempt in record.attempts for step in attempt.steps):
+        tools.put_back(step.call, step.observation)
     for step in steps:
         seen = tools.put_back(step.call, step.observation)
         episode.take(replace(step, observation=seen))
@@ -143,6 +148,7 @@ def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:
                 episode.compact(made)
         for cut in record.cuts:
             episode.memory.cut(cut)
+    episode.put_back_limits()
     return episode
 
 

@@ -12,32 +12,45 @@ from dataclasses import replace
 from typing import Any
 
 from photocraft_local.agent.answers import abstained
+from photocraft_local.agent.attempts import PostMortem
+from photocraft_local.agent.budget import SHARE_OF_S, Budget, Meter
 from photocraft_local.agent.episode import Episode
-from photocraft_local.agent.interrupts import Answered, final_answer_due
+from photocraft_local.agent.interrupts import Answered
+from photocraft_local.agent.post_mortem import REPLY, WRITE_POST_MORTEM, block, request, said
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import ModelError, PromptTooLong, ServerLost
 from photocraft_local.memory.compaction import FOLDS, WRITINGS, Compaction
 from photocraft_local.memory.shortening import Cut
-from photocraft_local.serving.chat_model import ChatModel, Load, Measuring, Message, ToolSchema
+from photocraft_local.records import Usage
+from photocraft_local.serving.chat_model import (
+    ChatModel,
+    Load,
+    Measuring,
+    Message,
+    Reply,
+    ToolSchema,
+)
 
 _LEAST = len(FOLDS) - 1
-_SHARE_OF_S = 8  # S takes at most an eighth of the window
 _CHARACTERS = 3  # of a token, at the least
 _ITEMS = (50, 10, 3)  # of each list of a shortened result
+_MOST_BLOCK = 4000  # characters of a post-mortem where no window is known
 
 
 class Room:
-    """For one episode. ``tools`` are all tools, also in turns that offer fewer; ``compact_at`` is
+    """For one attempt. ``tools`` are all tools, also in turns that offer fewer; ``compact_at`` is
     the share of the window at which turns are compacted, ``summary`` says who writes S."""
 
     def __init__(
         self,
         model: ChatModel,
         tools: Sequence[ToolSchema],
+        budget: Budget,
         compact_at: float,
         summary: str = "code",
     ) -> None:
         self._model, self._tools, self._compact_at = model, tools, compact_at
+        self._budget, self._meter = budget, Meter(model, tools, budget)
         self._writing = WRITINGS[summary]
         self._num_refused = 0
         self._refused_at = 0  # tokens, by our count, of a prompt and reply that the server refused
@@ -48,21 +61,39 @@ class Room:
         load = self._load(episode)
         if load is None:
             return
-        turns = episode.memory.context.num_turns
-        marked = load.prompt > self._compact_at * load.window and turns > 2
-        if self._fits(episode, load) and (episode.last_turn or not marked):
+        if self._is_roomy(episode, load):
             return
-        if turns > 1 and self._is_worth_it(episode, load):
-            self.compact(episode, _full(load), covered=episode.num_steps - 1)
+        turns, newest = episode.memory.context.num_turns, episode.num_steps - 1
+        if turns > 1 and episode.memory.context.is_bare:
+            self._drop(episode, _full(load), episode.num_steps - turns + 1, newest)
+        elif turns > 1 and self._is_worth_it(episode, load):
+            self.compact(episode, _full(load), covered=newest)
         if self._has_room(episode) or self._shortened(episode):
             return
         if not load.exact:  # an estimate compacts and shortens; it refuses nothing
             return
         if episode.last_turn is None:
-            raise final_answer_due(
-                episode.trajectory.question, f"the window of {load.window} tokens is full"
-            )
+            raise episode.due("window", f"the window of {load.window} tokens is full")
         self._empty(episode, _full(load))
+
+    def pay(self, episode: Episode) -> None:
+        """Before each call, when the prompt is what it will be: limits the reply to what the budget
+        has left. Raises FinalAnswerDue where that pays for no further turn but the last, Answered
+        where it pays for none at all."""
+        load = self._load(episode)
+        reply = load.reply if load else 0
+        messages, last = episode.messages(), episode.last_turn
+        if last is None:
+            due = episode.due("tokens", self._budget.no_tokens())
+            kept = self._meter.kept(messages, due.messages[0])
+            if not self._meter.pays(messages, reply, kept=kept, last=False):
+                raise due
+        elif not self._meter.pays(messages, reply, kept=0, last=True):
+            self._shortened(episode, self._meter.affordable(messages, reply))
+            messages = episode.messages()
+            if not self._meter.pays(messages, reply, kept=0, last=True):
+                raise Answered(abstained(f"{last.why}, and what is left pays for no answer"))
+        self._meter.has_sent(messages)
 
     def refused(self, episode: Episode, error: PromptTooLong) -> None:
         """After a prompt that did not fit: a compaction, once; then the last turn; then none."""
@@ -74,7 +105,7 @@ class Room:
         if episode.last_turn is None:
             turns = episode.memory.context.num_turns
             if self._num_refused > 1 or not turns:
-                raise final_answer_due(episode.trajectory.question, "the prompt is too long")
+                raise episode.due("window", "the prompt is too long")
             # The newest result stays if there is anything else; alone, it is at fault.
             if turns > 1 or load is None or not self._shortened(episode, load.prompt * 3 // 4):
                 covered = episode.num_steps - (turns > 1)
@@ -84,7 +115,11 @@ class Room:
             raise Answered(abstained(f"{episode.last_turn.why}, and no answer fits: {told}"))
 
     def compact(self, episode: Episode, why: str, *, covered: int, least_fold: int = 0) -> None:
-        """S takes the place of the turns up to step ``covered``; the trace says so."""
+        """S takes the place of the turns up to step ``covered``; the trace says so. Without working
+        memory they are dropped."""
+        if episode.memory.context.is_bare:
+            self._drop(episode, why, covered, covered)
+            return
         before = self._load(episode)
         made = Compaction(
             after_step=episode.num_steps,
@@ -108,6 +143,46 @@ class Room:
         )
         episode.save()
 
+    def post_mortem(self, episode: Episode, why: str) -> PostMortem:
+        """Of an attempt that brought no answer, for the next one; the model is asked for its words
+        on the live prefix."""
+        ended = episode.last_turn.why if episode.last_turn else why
+        asked = [*episode.memory.messages(), request(ended)]
+        reply, problem = self._asked(asked, WRITE_POST_MORTEM, REPLY)
+        words = said(reply) if reply else None
+        if reply and words is None:
+            problem = "the reply was cut or is no post-mortem"
+        load = self._load(episode)
+        text = block(episode, why, words, most_characters(load.window) if load else _MOST_BLOCK)
+        return PostMortem(why, text, problem, reply.usage if reply else Usage())
+
+    def _drop(self, episode: Episode, why: str, least: int, most: int) -> None:
+        """The turns up to step ``least`` go, and more of them, up to ``most``, until there is room;
+        nothing takes their place."""
+        before = self._load(episode)
+        made = Compaction(
+            after_step=episode.num_steps,
+            covered=least,
+            why=why,
+            tokens_before=before.prompt if before else 0,
+        )
+        for covered in range(least, most + 1):
+            made = replace(made, covered=covered)
+            episode.compact(made)
+            after = self._load(episode)
+            if after is None or self._is_roomy(episode, after):
+                break
+        made = replace(made, tokens_after=after.prompt if after else 0)
+        episode.trajectory.compactions.append(made)
+        episode.save()
+
+    def _is_roomy(self, episode: Episode, load: Load) -> bool:
+        """Whether the prompt fits and, but in the last turn, is below the mark."""
+        marked = load.prompt > self._compact_at * load.window
+        if marked and episode.memory.context.num_turns > 2 and not episode.last_turn:
+            return False
+        return self._fits(episode, load)
+
     def _load(self, episode: Episode) -> Load | None:
         return self._measured(episode.messages())
 
@@ -122,7 +197,7 @@ class Room:
     def _fits(self, episode: Episode, load: Load) -> bool:
         """Whether a reply fits, and in a later turn the request for a summary and its reply."""
         reply = load.reply
-        if not (episode.last_turn or episode.correction):
+        if not (episode.last_turn or episode.correction or episode.memory.context.is_bare):
             reply = max(reply, self._request(episode) + self._writing.reply)
         return load.prompt + reply <= self._limit(load) and self._pictures_fit(episode, load)
 
@@ -133,7 +208,7 @@ class Room:
         stable = self._measured(context.messages(without=context.num_turns))
         if older is None or stable is None or older.pictures > stable.pictures:
             return True
-        return older.prompt - stable.prompt > load.window // _SHARE_OF_S
+        return older.prompt - stable.prompt > load.window // SHARE_OF_S
 
     def _limit(self, load: Load) -> int:
         return min(load.window, self._refused_at or load.window)
@@ -160,20 +235,35 @@ class Room:
     def _told(self, episode: Episode, covered: int) -> dict[str, Any]:
         """The model's part of S, asked for on the live prefix, or why there is none, as parts of a
         Compaction; then S is code's alone."""
+        if episode.last_turn:
+            return {}
         context = episode.memory.context
         asked = [*context.messages(without=episode.num_steps - covered), self._asking()]
-        load = self._measured(asked)
-        if load is None or episode.last_turn:
-            return {}
-        if load.prompt + self._writing.reply > self._limit(load):
-            return {"problem": "the request has no room"}
+        reply, problem = self._asked(asked, self._writing.tool, self._writing.reply)
+        if reply is None:
+            return {"problem": problem}
+        return {**self._writing.read(reply), "usage": reply.usage}
+
+    def _asked(
+        self, messages: Sequence[Message], tool: ToolSchema, reply: int
+    ) -> tuple[Reply | None, str]:
+        """A reply in the form of ``tool``, of so many tokens, outside of the turns; or why there is
+        none. Raises ServerLost."""
+        load = self._measured(messages)
+        if load is None:
+            return None, ""
+        if load.prompt + reply > self._limit(load):
+            return None, "the request has no room"
+        # What then follows: a turn behind the new text, and the last one.
+        kept = load.window // SHARE_OF_S + 2 * load.reply
+        if not self._meter.pays(messages, reply, kept=kept, last=False):
+            return None, "the tokens that are left do not pay for it"
         try:
-            reply = self._model.complete(asked, [self._writing.tool])
+            return self._model.complete(messages, [tool]), ""
         except ServerLost:
             raise
         except ModelError as error:
-            return {"problem": error.message}
-        return {**self._writing.read(reply), "usage": reply.usage}
+            return None, error.message
 
     def _shortened(self, episode: Episode, most: int = 0) -> bool:
         """The newest result shortened until it fits, in ``most`` tokens of the prompt if given;
@@ -206,7 +296,7 @@ class Room:
 
 def most_characters(window: int) -> int:
     """Of S, for a window of so many tokens."""
-    return window * _CHARACTERS // _SHARE_OF_S
+    return window * _CHARACTERS // SHARE_OF_S
 
 
 def _cuts(episode: Episode) -> Iterator[Cut]:

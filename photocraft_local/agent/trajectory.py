@@ -64,11 +64,6 @@ class Trajectory(Attempt):
     answer: Answer | None = None
 
     @property
-    def limit(self) -> str:
-        """The one that made the last turn the last; empty where the model ended by itself."""
-        return self.last_turn.limit if self.last_turn else ""
-
-    @property
     def all_steps(self) -> list[Step]:
         """Those of every attempt, in order; each attempt counts its own from 1."""
         return [step for attempt in (*self.attempts, self) for step in attempt.steps]

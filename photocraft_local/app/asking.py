@@ -275,6 +275,8 @@ def _answer(
         trajectory=agent.last_trace,
         plan=shown,
         usage=_usage(agent),
+        limit=agent.record.limit if agent.record else "",
+        attempts=1 + (len(agent.record.attempts) if agent.record else 0),
     )
 
 

@@ -40,6 +40,7 @@ class ReplayedStep:
     differences: tuple[Difference, ...] = ()
     more: int = 0  # differences that are not listed
     why: str = ""  # it was not run
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +66,15 @@ def replay(parts: Parts, record: Trajectory) -> Replay:
     lost = {one.id for one in record.pictures if not is_unchanged(one)}
     # A set that could not be made again takes with it what was made of it.
     steps: list[ReplayedStep] = []
-    for step in record.steps:
-        why = _not_run(step, lost)
-        if why:
-            steps.append(ReplayedStep(step, "not run", why=why))
+    for number, attempt in enumerate((*record.attempts, record), start=1):
+        for step in attempt.steps:
+            why = _not_run(step, lost)
+            if not why:
+                steps.append(replace(_compared(step, tools), attempt=number))
+                continue
+            steps.append(ReplayedStep(step, "not run", why=why, attempt=number))
             if isinstance(saved := step.call.arguments.get("save_as"), str):
                 lost.add(saved)
-        else:
-            steps.append(_compared(step, tools))
     return Replay(record, parts.library().generation(), tuple(steps))
 
 

@@ -89,6 +89,8 @@ class AskAnswer:
     trajectory: Path | None = None  # the episode on disk
     plan: AskedPlan | None = None
     usage: Usage | None = None  # of all turns and compactions; None where no model ran
+    limit: str = ""  # that ended it: turns, tokens, seconds, replies, window; empty: none
+    attempts: int = 1
 
     def __len__(self) -> int:
         return len(self.photos)

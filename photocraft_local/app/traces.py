@@ -132,7 +132,7 @@ def _summary(path: Path) -> TraceSummary:
         record.status,
         record.backbone,
         record.question,
-        len(record.steps),
+        len(record.all_steps),
         len(record.answer.uids) if record.answer else 0,
     )
 
@@ -141,7 +141,7 @@ def _appearing(record: Trajectory) -> Iterator[tuple[str, tuple[int, ...], bool]
     """UID, steps, whether it is in the answer. The pictures of the question are no photos."""
     own = {picture.id for picture in record.pictures}
     seen: dict[str, list[int]] = {}
-    for step in record.steps:
+    for step in record.all_steps:
         shown = [uid for uid, _ in step.observation.images]
         for uid in dict.fromkeys([*photo_ids(step.observation.data), *shown]):
             seen.setdefault(uid, []).append(step.index)

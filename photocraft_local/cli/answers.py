@@ -9,6 +9,14 @@ from photocraft_local.cli.console import Console, json_text
 from photocraft_local.cli.rendering import count_text, evidence_json, evidence_line, photo_line
 from photocraft_local.records import Json, Step, Usage, paths_json
 
+_LIMITS = {
+    "turns": "it took as many turns as it may (setting max_turns)",
+    "tokens": "it took as many tokens as it may (setting max_tokens)",
+    "seconds": "it took as long as it may (setting max_seconds)",
+    "replies": "the model's replies could not be used",
+    "window": "the model's window is full",
+}
+
 
 def show_plan(plan: AskedPlan, console: Console, *, as_json: bool) -> None:
     """The text alone, so that it can be kept in a file."""
@@ -40,6 +48,8 @@ def show_answer(
         console.note(f"understood: {'; '.join(answer.understood)}")
     if answer.not_understood:
         console.warning(f"not used, since not understood: {', '.join(answer.not_understood)}")
+    if answer.limit:
+        console.note(f"the answer was due at once: {_LIMITS[answer.limit]}")
     if sheet:
         console.note(f"contact sheet: {sheet}")
     if answer.usage and steps:
@@ -78,6 +88,8 @@ def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[st
         "sheet": sheet,
         "trajectory": str(answer.trajectory) if answer.trajectory else None,
         "usage": asdict(answer.usage) if answer.usage else None,
+        "limit": answer.limit or None,
+        "attempts": answer.attempts,
     }
     if steps:
         form["steps"] = [

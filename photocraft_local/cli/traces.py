@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from photocraft_local.agent.attempts import Attempt
 from photocraft_local.agent.trajectory import Trajectory
 from photocraft_local.app.traces import Appearance, TraceSummary
 from photocraft_local.cli.console import json_text
@@ -42,10 +43,28 @@ def trace_lines(record: Trajectory, thoughts: EpisodeRecord | None = None) -> It
     yield from _opening(record)
     for name, text in intent_told(thoughts) if thoughts else ():
         yield from _block(name, text)
-    compactions = {made.after_step: made for made in record.compactions}
-    cuts = {cut.step: cut for cut in record.cuts}
-    for step in record.steps:
-        yield from _rejected(record, step.index)
+    for number, attempt in enumerate(record.attempts, start=1):
+        yield _line(f"attempt {number}", "brought no answer")
+        yield from _attempt(attempt)
+    if record.attempts:
+        yield _line(f"attempt {len(record.attempts) + 1}", "")
+    yield from _attempt(record, thoughts)
+    if record.error:
+        yield from _block("error", record.error)
+    if record.answer:
+        yield from _answer(record.answer)
+    if record.seconds:
+        yield _line("ran", f"{record.seconds:,.1f} s")
+    if total := _tokens(record.total_usage()):
+        yield _line("all", total)
+
+
+def _attempt(attempt: Attempt, thoughts: EpisodeRecord | None = None) -> Iterator[str]:
+    """``thoughts`` is what its steps came to."""
+    compactions = {made.after_step: made for made in attempt.compactions}
+    cuts = {cut.step: cut for cut in attempt.cuts}
+    for step in attempt.steps:
+        yield from _rejected(attempt, step.index)
         yield from _step(step)
         for name, text in step_told(thoughts, step.index) if thoughts else ():
             yield from _block(name, text, inner=True)
@@ -55,13 +74,15 @@ def trace_lines(record: Trajectory, thoughts: EpisodeRecord | None = None) -> It
             yield _line("shortened", f"the prompt held {kept} and {pictures}", inner=True)
         if made := compactions.get(step.index):
             yield from _compaction(made)
-    yield from _rejected(record, len(record.steps) + 1)
-    if record.error:
-        yield from _block("error", record.error)
-    if record.answer:
-        yield from _answer(record.answer)
-    if total := _tokens(record.total_usage()):
-        yield _line("all", total)
+    yield from _rejected(attempt, len(attempt.steps) + 1)
+    if last := attempt.last_turn:
+        yield _line("limit", f"after step {last.after_step} only an answer was left: {last.why}")
+    if told := attempt.post_mortem:
+        yield from _block("left behind", told.text)
+        if told.problem:
+            yield from _block("no words", told.problem, inner=True)
+        if tokens := _tokens(told.usage):
+            yield _line("tokens", tokens, inner=True)
 
 
 def appearance_text(seen: Appearance) -> str:
@@ -112,8 +133,8 @@ def _step(step: Step) -> Iterator[str]:
         yield _line("looks", told, inner=True)
 
 
-def _rejected(record: Trajectory, before: int) -> Iterator[str]:
-    for reply in record.rejected:
+def _rejected(attempt: Attempt, before: int) -> Iterator[str]:
+    for reply in attempt.rejected:
         if reply["before_step"] == before:
             call = reply["call"]
             told = f": {call['name']} {json_text(call['arguments'])}" if call else ""

@@ -24,12 +24,18 @@ _PICTURE_TYPES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF
 class Context:
     """Stable blocks first, then S, then turns. Knows messages only, not what they mean."""
 
-    def __init__(self, system: str, blocks: Sequence[Content]) -> None:
-        """``blocks`` in the order of change: library card, question, hints; empty ones go."""
+    def __init__(self, system: str, blocks: Sequence[Content], *, bare: bool = False) -> None:
+        """``blocks`` in the order of change: library card, question, hints; empty ones go.
+        ``bare``: without working memory: no S and no state lines, what is compacted is gone."""
         self._stable: list[Message] = [{"role": "system", "content": system}]
         self._stable += [{"role": "user", "content": _content(one)} for one in blocks if one]
+        self._is_bare = bare
         self._summary: list[Message] = []
         self._turns: list[list[Message]] = []
+
+    @property
+    def is_bare(self) -> bool:
+        return self._is_bare
 
     @property
     def num_turns(self) -> int:
@@ -46,7 +52,9 @@ class Context:
         result: dict[str, Json] = {"result": shown_data(seen, cut)}
         if seen.error:
             result["error"] = seen.error
-        content = prompt_json({**result, "state": state_line})
+        if not self._is_bare:
+            result["state"] = state_line
+        content = prompt_json(result)
         turn = [call_message(step.call, step.thought, call_id)]
         turn.append({"role": "tool", "tool_call_id": call_id, "content": content})
         most, lines = shown_pictures(seen, cut)
@@ -62,7 +70,7 @@ class Context:
 
     def compact(self, summary: str, *, keep: int = 0) -> None:
         """Replaces every turn but the last ``keep``, pictures too, by ``summary``."""
-        self._summary = [{"role": "user", "content": summary}]
+        self._summary = [] if self._is_bare else [{"role": "user", "content": summary}]
         self._turns = self._turns[len(self._turns) - keep :]
 
     def messages(self, *, without: int = 0) -> list[Message]:

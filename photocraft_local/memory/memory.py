@@ -145,15 +145,16 @@ class Memory:
         skills = SkillStore.of(settings)
         return cls(store, StoredHints(skills, find_places, embed), skills, find_places)
 
-    def finish(self, episode: EpisodeMemory, answer: Answer) -> None:
-        """Keeps a finished episode for later questions, and learns from it."""
+    def finish(self, episode: EpisodeMemory, answer: Answer, *, teaches: bool = True) -> None:
+        """Keeps a finished episode for later questions, and learns from it, unless it leaned on
+        attempts that it does not hold."""
         record = episode.record.with_answer(answer)
         if self.store is not None:
             try:
                 self.store.add(record)
             except LibraryError as error:
                 _log.warning("this question is not remembered: %s", error.message)
-        if self.skills is not None:
+        if self.skills is not None and teaches:
             learn(self.skills, record, answer, episode.steps, episode.hints, self._find_places)
 
     def recall(self, text: str) -> list[str]:

@@ -71,3 +71,13 @@ class Stating(Protocol):
         """Of the question in the first messages. None where it cannot be understood; that is said
         in the first turn."""
         ...
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A backbone that can be told what its replies may take."""
+
+    def limit(self, *, tokens: int, seconds: float) -> None:
+        """Of each reply from now on; 0 is no limit. A reply that has written so many tokens is
+        cut; one that takes longer is given up with ReplyLate."""
+        ...

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from photocraft_local.agent import trajectory
+from photocraft_local.agent.attempts import PostMortem
 from photocraft_local.agent.loop import Agent
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.scripted import Line, ScriptedModel
@@ -22,3 +25,15 @@ def last_text(model: ScriptedModel) -> str:
 def saved(agent: Agent) -> trajectory.Trajectory:
     assert agent.last_trace is not None
     return trajectory.load(agent.last_trace)
+
+
+def trace_of(agent: Agent) -> Path:
+    assert agent.last_trace is not None
+    return agent.last_trace
+
+
+def post_mortem(record: trajectory.Trajectory) -> PostMortem:
+    """Of the first attempt."""
+    told = record.attempts[0].post_mortem
+    assert told is not None
+    return told

@@ -87,11 +87,16 @@ class Windowed(ScriptedModel):
         self.requests: list[list[Message]] = []
         self.prompts: list[list[Message]] = []
         self.loads: list[int] = []
+        self.post_mortem = Reply("cut")
+        self.asked_why: list[list[Message]] = []
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         names = [tool["name"] for tool in tools]
         load = self.load(messages, tools)
         self.loads.append(load.prompt if load else 0)
+        if names == ["write_post_mortem"]:
+            self.asked_why.append(list(messages))
+            return self.post_mortem
         if names in (["write_summary"], ["write_memory"]):
             self.requests.append(list(messages))
             line = self._summaries.pop(0) if len(self._summaries) > 1 else self._summaries[0]

@@ -56,6 +56,22 @@ def test_the_result_alone_is_on_stdout(command: Command) -> None:
     assert len(out.splitlines()) == 1
 
 
+def test_a_limit_that_ended_the_question_is_told(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = json.loads(command("ask", ITALY, "--json")[1])
+    assert (free["limit"], free["attempts"]) == (None, 1)
+    monkeypatch.setenv("PHOTOCRAFT_MAX_TURNS", "1")
+    code, out, _ = command("ask", ITALY, "--json")
+    assert code == 7  # the rules say in their last turn what they did not get to
+    assert json.loads(out)["limit"] == "turns"
+    assert "takes more than 1 steps" in json.loads(out)["reason"]
+    _, out, err = command("ask", ITALY)
+    assert "as many turns as it may (setting max_turns)" in err
+    _, out, _ = command("trace", "latest")
+    assert "limit       after step 1 only an answer was left: all 1 turns are used" in out
+
+
 def test_both_streams_in_one_pipe_keep_the_order(photocraft: Photocraft, library: Path) -> None:
     joined = ("sh", "-c", 'exec "$0" "$@" 2>&1')
     done = photocraft("ask", ITALY, "--library", library, prefix=joined)

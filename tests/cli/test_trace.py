@@ -13,6 +13,7 @@ import pytest
 from asking import ITALY
 from PIL import Image
 
+from photocraft_local.agent.attempts import Attempt, LastTurn, PostMortem
 from photocraft_local.agent.trajectory import json_schema, load
 from photocraft_local.memory.compaction import Compaction, Prose
 from photocraft_local.records import Observation, Step, ToolCall, Usage
@@ -96,6 +97,35 @@ def test_what_a_model_adds_is_told_too(
     assert lines[lines.index("    thought     two") + 1] == "                lines"
     assert "    pictures    p2wr7p" in lines
     assert any(line.startswith("all         1,109 in the prompt") for line in lines)
+
+
+def test_earlier_attempts_are_told_exported_and_replayed(
+    command: Command, asked: dict[str, Path], tmp_path: Path
+) -> None:
+    record = load(asked["italy"])
+    last = LastTurn("replies", "5 in a row", "answer now", 1, 5)
+    spent = Usage(70, 60, 5)
+    told = PostMortem("no answer", "An earlier attempt\nfailed.", "cut", spent)
+    record.begin_anew(Attempt(record.steps[:1], last_turn=last, post_mortem=told))
+    record.steps = load(asked["italy"]).steps
+    path = record.save(tmp_path)
+    jsonschema.validate(json.loads(path.read_text("utf-8")), json_schema())
+    lines = command("trace", path)[1].splitlines()
+    first = lines.index("attempt 1   brought no answer")
+    assert "step 1      filter_photos" in lines[first + 1]
+    left = lines.index("left behind An earlier attempt")
+    assert lines[left + 1 : left + 4] == [
+        "            failed.",
+        "    no words    cut",
+        "    tokens      70 in the prompt, 85 % from the cache, 5 generated",
+    ]
+    assert lines.index("limit       after step 1 only an answer was left: 5 in a row") < left
+    assert lines.index("attempt 2   ") > left
+    _, out, _ = command("replay", path)
+    assert "attempt 1, step 1: filter_photos: same" in out
+    assert "attempt 2, step 3: submit_answer: same" in out
+    steps = json.loads(command("replay", path, "--json")[1])["steps"]
+    assert [(one["attempt"], one["step"]) for one in steps] == [(1, 1), (2, 1), (2, 2), (2, 3)]
 
 
 def test_nothing_in_a_trace_steers_the_terminal(

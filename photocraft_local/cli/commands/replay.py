@@ -35,7 +35,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _show(replay: Replay, console: Console) -> None:
     for one in replay.steps:
         said = one.outcome if not one.why else f"{one.outcome}: {one.why}"
-        console.line(f"step {one.step.index}: {one.step.call.name}: {said}")
+        which = f"attempt {one.attempt}, " if replay.trajectory.attempts else ""
+        console.line(f"{which}step {one.step.index}: {one.step.call.name}: {said}")
         for difference in one.differences:
             before, now = _value(difference.before), _value(difference.now)
             console.line(f"    {difference.where}: {before} -> {now}")
@@ -66,6 +67,7 @@ def _json(replay: Replay) -> dict[str, Json]:
 
 def _step_json(one: ReplayedStep) -> dict[str, Json]:
     return {
+        "attempt": one.attempt,
         "step": one.step.index,
         "tool": one.step.call.name,
         "outcome": one.outcome,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from photocraft_local.errors import ModelError, ServerLost
+from photocraft_local.errors import ModelError, ReplyLate, ServerLost
 from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import Message
 
@@ -24,6 +24,7 @@ class ChatRequest:
 
     ``choices``: the reply is one of these short texts, and each one's probability is told.
     A last message of the assistant is the reply's own beginning, which goes on where it ends.
+    ``seconds``: past them the reply is given up with ReplyLate; 0 = it may take its time.
     """
 
     messages: list[Message]
@@ -33,6 +34,7 @@ class ChatRequest:
     seed: int | None = None
     extra: dict[str, Any] = field(default_factory=dict)  # other fields of the API
     choices: tuple[str, ...] = ()
+    seconds: float = 0.0
 
     def to_json(self, model: str) -> dict[str, Any]:
         """The body of POST /v1/chat/completions."""
@@ -74,7 +76,7 @@ class Chat(Protocol):
     """What answers chat requests: the client of a server, or an engine in this process."""
 
     def chat(self, request: ChatRequest) -> Completion:
-        """Raises ModelError, with PromptTooLong and PictureUnknown among it."""
+        """Raises ModelError, with PromptTooLong, PictureUnknown and ReplyLate among it."""
         ...
 
 
@@ -107,6 +109,10 @@ def _tried(chat: Chat, request: ChatRequest) -> Completion | ModelError:
         raise
     except ModelError as exc:
         return exc
+
+
+def given_up(request: ChatRequest) -> ReplyLate:
+    return ReplyLate(f"no reply within the {request.seconds:g} s that were left for it")
 
 
 def completion_of(reply: object) -> Completion:

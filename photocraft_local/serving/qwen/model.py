@@ -61,10 +61,15 @@ class QwenModel:
         self._told: Sequence[ToolSchema] = ()
         self._estimator = Estimator()
         self._last: _Measured | None = None
+        self._most_tokens, self._seconds = 0, 0.0  # of a reply, as the question limits it
 
     @property
     def name(self) -> str:
         return self._name
+
+    def limit(self, *, tokens: int, seconds: float) -> None:
+        """``Limited``."""
+        self._most_tokens, self._seconds = tokens, seconds
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         """The next turn. Raises PromptTooLong before anything is sent, ServerLost, ModelError."""
@@ -133,9 +138,10 @@ class QwenModel:
         return ChatRequest(
             talk.messages,
             schema=call_schema(tools, self._limits) if constrained else None,
-            max_tokens=self._room(talk),
+            max_tokens=min(self._room(talk), self._most_tokens or self._max_tokens),
             temperature=self._temperature,
             seed=self._seed,
+            seconds=self._seconds,
         )
 
     def reply(self, completion: Completion, tools: Sequence[ToolSchema]) -> Reply:

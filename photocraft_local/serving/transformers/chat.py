@@ -6,7 +6,9 @@ answered at a time, and their common beginnings are computed once.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +17,7 @@ import numpy as np
 
 from photocraft_local.errors import ModelError, PromptTooLong
 from photocraft_local.records import Usage
-from photocraft_local.serving.qwen.completion import ChatRequest, Completion
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion, given_up
 from photocraft_local.serving.transformers.grammar import Grammars, Held
 from photocraft_local.serving.transformers.loading import Loaded, out_of_memory, release
 from photocraft_local.serving.transformers.model import Model, Run, Scores
@@ -51,7 +53,8 @@ class LocalChat:
         self._lock = threading.Lock()
 
     def chat(self, request: ChatRequest) -> Completion:
-        """Raises PromptTooLong, PictureUnknown, or ModelError for whatever else goes wrong.
+        """Raises PromptTooLong, PictureUnknown, ReplyLate, or ModelError for whatever else goes
+        wrong. Whether a reply is late is looked at between two tokens.
 
         Where memory runs out, all that is kept goes, and the request is tried once more.
         """
@@ -127,7 +130,10 @@ class LocalChat:
     def _written(self, turn: _Turn, scores: Scores, request: ChatRequest, limit: int) -> Completion:
         held = self._grammars.held_to(request.schema) if request.schema is not None else None
         sampler = Sampler(request.temperature, request.seed, held, self._thought(turn, held, limit))
+        end = time.monotonic() + request.seconds if request.seconds else math.inf
         while True:
+            if time.monotonic() > end:
+                raise given_up(request)
             token = sampler.choose(scores, self._ends)
             if token in self._ends:
                 return self._completion(turn, "stop", len(turn.written) + 1)

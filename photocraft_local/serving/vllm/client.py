@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import MissingExtraError, ModelError, ServerLost
 from photocraft_local.serving.endpoint import Endpoint
-from photocraft_local.serving.qwen.completion import ChatRequest, Completion, completion_of
+from photocraft_local.serving.qwen.completion import (
+    ChatRequest,
+    Completion,
+    completion_of,
+    given_up,
+)
 from photocraft_local.serving.vllm.choices import CHAT as _CHAT
 from photocraft_local.serving.vllm.choices import Chooser
 from photocraft_local.serving.vllm.failures import Again, late, lost, reply_json
@@ -69,8 +74,8 @@ class ChatClient:
     async def achat(self, request: ChatRequest) -> Completion:
         """The reply to one request; may be awaited in any event loop.
 
-        Raises PromptTooLong, PictureUnknown, ServerLost (no connection, after all tries), or
-        ModelError for whatever else the server did.
+        Raises PromptTooLong, PictureUnknown, ServerLost (no connection, after all tries),
+        ReplyLate, or ModelError for whatever else the server did.
         """
         return await asyncio.wrap_future(self._started(self._chat(request)))
 
@@ -104,6 +109,15 @@ class ChatClient:
         self.close()
 
     async def _chat(self, request: ChatRequest) -> Completion:
+        if not request.seconds:
+            return await self._completed(request)
+        try:
+            async with asyncio.timeout(request.seconds):
+                return await self._completed(request)
+        except TimeoutError as exc:  # ends the request; the server is not at fault
+            raise given_up(request) from exc
+
+    async def _completed(self, request: ChatRequest) -> Completion:
         if request.choices:
             return await self._chooser.chosen(request)
         body = request.to_json(self._model)
