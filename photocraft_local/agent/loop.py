@@ -138,7 +138,7 @@ class Agent:
         except Answered as done:
             record.status, record.answer = "answered", done.answer
             episode.save()  # first: an episode that is taken up again is remembered once
-            self.memory.finish(episode.memory, done.answer, teaches=not record.attempts)
+            self.memory.finish(episode.memory, done.answer, record.all_steps)
             return done.answer
         except PhotocraftError as error:
             # A backbone that fails cuts the episode, which may go on with one that works.

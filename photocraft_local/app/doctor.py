@@ -169,7 +169,6 @@ def _library(settings: Settings) -> Iterator[Finding]:
             yield Finding("vectors", slower, f"{detail} {chosen.reason}", chosen.hint)
 
 
-
 def _mib(size: int) -> str:
     return f"{size / (1 << 20):,.0f} MiB"
 

@@ -145,17 +145,20 @@ class Memory:
         skills = SkillStore.of(settings)
         return cls(store, StoredHints(skills, find_places, embed), skills, find_places)
 
-    def finish(self, episode: EpisodeMemory, answer: Answer, *, teaches: bool = True) -> None:
-        """Keeps a finished episode for later questions, and learns from it, unless it leaned on
-        attempts that it does not hold."""
+    def finish(
+        self, episode: EpisodeMemory, answer: Answer, steps: Sequence[Step] | None = None
+    ) -> None:
+        """Keeps a finished episode for later questions, and learns from it; from ``steps``, if it
+        leans on earlier attempts, whose steps are among them."""
         record = episode.record.with_answer(answer)
         if self.store is not None:
             try:
                 self.store.add(record)
             except LibraryError as error:
                 _log.warning("this question is not remembered: %s", error.message)
-        if self.skills is not None and teaches:
-            learn(self.skills, record, answer, episode.steps, episode.hints, self._find_places)
+        if self.skills is not None:
+            steps = episode.steps if steps is None else steps
+            learn(self.skills, record, answer, steps, episode.hints, self._find_places)
 
     def recall(self, text: str) -> list[str]:
         """Past episodes whose question, intent or plan share words with ``text``, then ways of

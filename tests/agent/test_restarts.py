@@ -238,20 +238,17 @@ def test_a_server_that_goes_amid_the_post_mortem_loses_nothing(
     assert [len(one.steps) for one in (*saved(again).attempts, saved(again))] == [1, 2]
 
 
-def test_what_took_two_attempts_teaches_nothing(
+def test_what_is_learned_leans_on_the_steps_of_both_attempts(
     run: Callable[..., Any], memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taught: list[str] = []
-    monkeypatch.setattr(
-        "photocraft_local.memory.memory.learn", lambda *given: taught.append(given[1].question)
-    )
-    agent, _ = run(*BAD, FIND, SUBMIT)
+    taught: list[Any] = []
+    monkeypatch.setattr("photocraft_local.memory.memory.learn", lambda *given: taught.append(given))
+    agent, _ = run(SAVING, *BAD, FIND, SUBMIT)
     agent.ask("twice")
-    agent, _ = run(FIND, SUBMIT)
-    agent.ask("once")
-    assert taught == ["once"]
+    (given,) = taught
+    assert [step.call for step in given[3]] == [SAVING, FIND, SUBMIT]
     assert memory.store is not None
-    assert [record.question for record in memory.store.list()] == ["twice", "once"]
+    assert [record.question for record in memory.store.list()] == ["twice"]
 
 
 def test_a_hundred_turns_in_one_episode_of_a_small_window(

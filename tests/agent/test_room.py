@@ -19,7 +19,7 @@ from photocraft_local.agent.loop import Agent
 from photocraft_local.errors import ModelError, PromptTooLong, ServerLost
 from photocraft_local.memory.compaction import SUMMARY_REPLY
 from photocraft_local.memory.memory import Memory
-from photocraft_local.records import ToolCall, Usage
+from photocraft_local.records import Observation, ToolCall, Usage
 from photocraft_local.serving.chat_model import Message, Reply
 from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
@@ -287,15 +287,15 @@ def test_a_second_cut_while_an_episode_is_put_back_loses_no_step(
     with pytest.raises(KeyboardInterrupt):
         agent.ask("q")
     registry = wide_registry(memory)
-    run, runs = registry.call, []
+    put_back, calls = registry.put_back, []
 
-    def cut(call: ToolCall) -> Any:
-        runs.append(call)
-        if len(runs) == 3:
+    def cut(call: ToolCall, seen: Observation) -> Any:
+        calls.append(call)
+        if len(calls) == 3:
             raise KeyboardInterrupt
-        return run(call)
+        return put_back(call, seen)
 
-    monkeypatch.setattr(registry, "call", cut)
+    monkeypatch.setattr(registry, "put_back", cut)
     assert agent.last_trace is not None
     with pytest.raises(KeyboardInterrupt):
         Agent(Windowed([], WINDOW), registry, memory, settings).resume(agent.last_trace)

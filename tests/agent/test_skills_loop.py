@@ -88,7 +88,7 @@ def test_hints_are_counted_by_how_the_episode_ends(settings: Settings) -> None:
     assert (store.show("s-1").wins, store.show("s-1").losses) == (0, 0)
     assert store.show("s-1").last_used
     asked(settings, SOME)  # photos without a check
-    asked(settings, FIND, FIND, *["no call"] * 12)  # gave up
+    asked(settings, FIND, FIND, *["no call"] * 13)  # gave up, and once more
     assert (store.show("s-1").wins, store.show("s-1").losses) == (0, 2)
 
 
