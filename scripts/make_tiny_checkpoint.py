@@ -34,8 +34,8 @@ def main() -> int:
         if arguments.thinking:
             parser.error(f"{arguments.family} has no thinking variant")
         write_dual(arguments.out, arguments.family)
-        _tell(arguments.out / "onnx/vision_model.onnx")
-        _tell(arguments.out / "onnx/text_model.onnx")
+        for tower in ("onnx/vision_model.onnx", "onnx/text_model.onnx"):
+            _tell(arguments.out / tower, arguments.out / tower)
         return 0
     family = FAMILIES[arguments.family]
     if arguments.thinking and not family.since_qwen3:
@@ -43,13 +43,13 @@ def main() -> int:
     from tiny_checkpoint.folder import write
 
     write(arguments.out, family, thinking=arguments.thinking)
-    _tell(arguments.out / "model.safetensors")
+    _tell(arguments.out / "model.safetensors", arguments.out)
     return 0
 
 
-def _tell(path: Path) -> None:
+def _tell(path: Path, shown: Path) -> None:
     weights = path.read_bytes()
-    print(f"{hashlib.sha256(weights).hexdigest()}  {len(weights)} bytes  {path}")
+    print(f"{hashlib.sha256(weights).hexdigest()}  {len(weights)} bytes  {shown}")
 
 
 if __name__ == "__main__":

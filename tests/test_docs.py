@@ -64,6 +64,7 @@ PAGES = (
     "docs/architecture.md",
     "docs/backbone.md",
     "docs/cli.md",
+    "docs/encoders.md",
     "docs/formats.md",
     "docs/knowledge.md",
     "docs/log.md",

@@ -178,6 +178,10 @@ class Parts:
         self._index = grown or ExactIndex(vectors, ids, engine=self.settings.vector_store)
         return self._index
 
+    def forget_searcher(self) -> None:
+        """The next search opens the vectors anew."""
+        self._searcher = self._index = None
+
     def backbone(self) -> Backbone:
         """The model that the settings choose. Starts nothing yet."""
         if self._backbone is None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from photocraft_local.app.knowledge import Knowledge
     from photocraft_local.app.places import NamedPlaces
     from photocraft_local.app.remembered import Remembered
+    from photocraft_local.app.spaces import Spaces
     from photocraft_local.app.traces import Traces
     from photocraft_local.library.progress import Progress
 
@@ -204,6 +205,13 @@ class PhotoSearch:
         from photocraft_local.app.places import NamedPlaces
 
         return NamedPlaces(self._parts)
+
+    @property
+    def spaces(self) -> Spaces:
+        """The vectors of each encoder that was used: ``list()``, ``remove(name)``."""
+        from photocraft_local.app.spaces import Spaces
+
+        return Spaces(self._parts)
 
     @property
     def traces(self) -> Traces:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from photocraft_local.agent.pictures import Picture
+from photocraft_local.library.spaces import SpaceCounts
 from photocraft_local.records import Event, Evidence, Photo, Skipped, Step, Usage
 
 
@@ -142,6 +143,7 @@ class LibraryStatus:
     skipped: tuple[Skipped, ...] = ()  # every file that is not in the library, and why
     spaces: Mapping[str, int] = field(default_factory=dict)  # vector space → stored vectors
     notes: tuple[str, ...] = ()
+    vector_spaces: tuple[SpaceCounts, ...] = ()  # the same with encoder, numbers and what is left
 
 
 @dataclass(frozen=True, slots=True)

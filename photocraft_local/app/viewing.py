@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.results import LibraryStatus, PhotoDetails
+from photocraft_local.app.spaces import readable
 from photocraft_local.errors import EncoderError, LibraryError, MissingExtraError, NoVectors
 from photocraft_local.records import Photo
 
@@ -42,7 +41,7 @@ def status(parts: Parts) -> LibraryStatus:
     found = library.status()
     notes: list[str] = []
     pending = _num_pending(parts, notes)
-    spaces = dict(_spaces(library.space_folders(), notes))
+    spaces = tuple(readable(parts, notes))
     return LibraryStatus(
         library=library.path,
         num_photos=found.photos,
@@ -59,8 +58,9 @@ def status(parts: Parts) -> LibraryStatus:
         roots=found.roots,
         offline_roots=found.offline_roots,
         skipped=found.skipped,
-        spaces=spaces,
+        spaces={space.name: space.vectors for space in spaces},
         notes=tuple(notes),
+        vector_spaces=spaces,
     )
 
 
@@ -74,16 +74,3 @@ def _num_pending(parts: Parts, notes: list[str]) -> int | None:
     except (EncoderError, MissingExtraError, LibraryError) as error:
         notes.append(f"{error.message}; {error.hint}")
         return None
-
-
-def _spaces(folders: Iterable[Path], notes: list[str]) -> Iterator[tuple[str, int]]:
-    """Name and number of vectors of each space; one that cannot be read is a note."""
-    from photocraft_local.storage.rows import ERASED, RowStore
-
-    for folder in folders:
-        try:
-            yield folder.name, int((RowStore.open(folder).ids() != ERASED).sum())
-        except LibraryError as error:
-            note = f"{error.message}; {error.hint}"
-            if note not in notes:
-                notes.append(note)

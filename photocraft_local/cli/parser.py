@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "status": "what the library holds, and every skipped file with its reason",
     "show": "all that is known of one photo",
     "places": "your own names for places, like home: list, add, remove",
+    "spaces": "the vectors of each encoder side by side: list, remove",
     "knowledge": "saved pages, notes and PDF to look things up in: list, add, remove",
     "memory": "what earlier questions left behind: list, show, edit, forget, export, import, stats",
     "forget": "take one photo and all that was derived from it out of the library",
@@ -125,7 +126,8 @@ def add_encoder_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         metavar="NAME|FOLDER",
-        help="'labels' (default), 'null', or a folder with an ONNX dual encoder",
+        help="'labels' (default), 'null', or a folder: CLIP or SigLIP in ONNX form, or"
+        " Qwen3-VL-Embedding",
     )
 
 

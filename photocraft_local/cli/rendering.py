@@ -6,6 +6,7 @@ Escaping is the console's business.
 from __future__ import annotations
 
 from photocraft_local.app.results import PhotoDetails
+from photocraft_local.app.spaces import SpaceCounts
 from photocraft_local.records import Evidence, Json, Photo, Skipped, path_text, paths_json
 
 
@@ -103,4 +104,22 @@ def details_json(details: PhotoDetails) -> dict[str, Json]:
             "place": event.place or None,
             "photos": [other.uid for other in details.neighbours],
         },
+    }
+
+
+def space_line(space: SpaceCounts) -> str:
+    """``clip-1a2b3c4d5e  512 numbers, 1,204 vectors, 3 photos without one``."""
+    text = f"{space.name}  {space.dim:,} numbers, {count_text(space.vectors, 'vector')}"
+    if space.pending:
+        text += f", {count_text(space.pending, 'photo')} without one"
+    return text
+
+
+def space_json(space: SpaceCounts) -> dict[str, Json]:
+    return {
+        "space": space.name,
+        "encoder": space.encoder,
+        "dim": space.dim,
+        "vectors": space.vectors,
+        "pending": space.pending,
     }

@@ -18,7 +18,7 @@ from photocraft_local.errors import PhotocraftError
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.records import Photo, path_text
 
-_REASON = "not-embedded"
+NOT_EMBEDDED = "not-embedded"  # a photo that the encoder refuses, not the decoder
 
 
 def encode_file(encoder: Encoder, path: bytes, *, max_pixels: int) -> NDArray[np.float32]:
@@ -41,7 +41,7 @@ class Encoded:
     @property
     def failed_all(self) -> bool:
         """Everything that could be decoded failed in the encoder."""
-        return not self.photos and any(failed.reason == _REASON for failed in self.failures)
+        return not self.photos and any(failed.reason == NOT_EMBEDDED for failed in self.failures)
 
 
 def encode_batch(encoder: Encoder, batch: Sequence[Ready | Failed]) -> Encoded:
@@ -111,4 +111,4 @@ def _vectors(encoder: Encoder, ready: Sequence[Ready]) -> tuple[Vectors, dict[in
 
 def _failed(item: Ready, cause: str) -> Failed:
     name = path_text(item.photo.paths[0])
-    return Failed(item.photo, _REASON, f"{name} cannot be embedded: {cause}")
+    return Failed(item.photo, NOT_EMBEDDED, f"{name} cannot be embedded: {cause}")

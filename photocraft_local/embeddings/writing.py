@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from photocraft_local.embeddings.encoding import Encoded
+from photocraft_local.embeddings.decoding import Failed
+from photocraft_local.embeddings.encoding import NOT_EMBEDDED, Encoded
 from photocraft_local.embeddings.space import VectorSpace
 from photocraft_local.errors import EncoderError
 from photocraft_local.library.library import Library
+from photocraft_local.library.spaces import holding
 from photocraft_local.records import Skipped
 
 _ANNOUNCE_SECONDS = 5.0
@@ -79,7 +81,7 @@ class Writer:
             Skipped(failed.photo.paths[0], failed.reason, failed.message)
             for failed in batch.failures
         )
-        lasting = [failed for failed in batch.failures if not failed.retry]
+        lasting = self._lasting(batch)
         seen = zip(batch.photos, batch.flags, strict=True)
         noted = [(photo, flags) for photo, flags in seen if set(flags) - set(photo.flags)]
         if lasting or noted:
@@ -90,6 +92,14 @@ class Writer:
                     )
                 for photo, flags in noted:
                     self._library.add_flags(photo.photo_id, flags)
+
+    def _lasting(self, batch: Encoded) -> list[Failed]:
+        """What takes a photo out of the library; not what one encoder cannot embed while another
+        one's vectors find it: that is tried again, and told, each time."""
+        lasting = [failed for failed in batch.failures if not failed.retry]
+        refused = {each.photo.photo_id for each in lasting if each.reason == NOT_EMBEDDED}
+        elsewhere = holding(self._library, refused, self._space.folder) if refused else set()
+        return [failed for failed in lasting if failed.photo.photo_id not in elsewhere]
 
     def _announce(self) -> None:
         """A new generation, so that open searchers look again."""

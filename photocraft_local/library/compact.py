@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from photocraft_local.errors import UsageError
-from photocraft_local.library import old_crops
+from photocraft_local.library import old_crops, spaces
 from photocraft_local.library.schema import FileState, PhotoState, Role
 from photocraft_local.records import path_text
 from photocraft_local.storage.rows import RowStore
@@ -47,6 +47,7 @@ def compact(library: Library) -> Compacted:
         for _, uid in gone:
             library.crops.remove_files(uid)
         keep = library.database.integers("SELECT photo_id FROM photos")
+        spaces.sweep(library)
         stores = [RowStore.open(folder) for folder in library.space_folders()]
         vectors = sum(store.compact(keep) for store in stores)
         settings = library.settings

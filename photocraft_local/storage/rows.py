@@ -29,7 +29,7 @@ from photocraft_local.storage.faults import corrupt, mapped
 FORMAT_VERSION = 1
 ERASED = -1
 
-_HEADER = "header.json"
+HEADER = "header.json"
 _HIGHEST_ID = 1 << 31  # far above the photos of a life; anything higher is no id
 _COPY_ROWS = 4096
 _ATTEMPTS = 3
@@ -53,7 +53,7 @@ class RowStore:
         """A new store without rows; an existing one is opened as it is."""
         with mapped(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not (folder / _HEADER).exists():
+            if not (folder / HEADER).exists():
                 _write_first(folder, dim, facts)
         return cls.open(folder)
 
@@ -184,7 +184,7 @@ def damaged(path: Path, cause: str) -> LibraryCorrupt:
 
 
 def _read_header(folder: Path) -> dict[str, Any]:
-    path = folder / _HEADER
+    path = folder / HEADER
     try:
         with mapped(path):
             text = path.read_bytes() if path.exists() else None
@@ -217,7 +217,7 @@ def _write_header(
         "generation": generation,
         "files": names,
     }
-    write_atomically(folder / _HEADER, json.dumps(header, indent=1, sort_keys=True).encode())
+    write_atomically(folder / HEADER, json.dumps(header, indent=1, sort_keys=True).encode())
 
 
 def _size(path: Path) -> int:

@@ -10,7 +10,7 @@ from photocraft_local.app import LibraryStatus, PhotoSearch
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.parser import add_encoder_option, settings_overrides
-from photocraft_local.cli.rendering import count_text, skipped_json
+from photocraft_local.cli.rendering import count_text, skipped_json, space_json, space_line
 from photocraft_local.records import Json, path_text
 from photocraft_local.settings import Settings
 
@@ -49,6 +49,8 @@ def _show(status: LibraryStatus, console: Console) -> None:
         if count:
             console.line(f"{what}: {count:,}")
     _show_encoder(status, console)
+    for space in status.vector_spaces:
+        console.line(f"vectors {space_line(space)}")
     console.line(f"skipped: {count_text(len(status.skipped), 'file')}")
     for skipped in status.skipped:
         path = path_text(skipped.path)
@@ -83,6 +85,7 @@ def _json(status: LibraryStatus) -> dict[str, Json]:
         "encoder": status.encoder,
         "pending": status.num_pending,
         "spaces": dict(status.spaces),
+        "vector_spaces": [space_json(space) for space in status.vector_spaces],
         "roots": [path_text(root) for root in status.roots],
         "offline_roots": [path_text(root) for root in status.offline_roots],
         "skipped": [skipped_json(skipped) for skipped in status.skipped],
