@@ -14,16 +14,12 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 
 from photocraft_local import __version__
-from photocraft_local.app import doctor_server
+from photocraft_local.app import doctor_encoder, doctor_server
+from photocraft_local.app.doctor_encoder import LABELS_STATEMENT
 from photocraft_local.app.findings import Finding, State
 from photocraft_local.errors import LibraryNotFound, PhotocraftError
 from photocraft_local.settings import Settings, default_config_path
 
-LABELS_STATEMENT = (
-    "label search with soft matching: a classifier's 1,000 labels in a sentence space. Good at"
-    " things and animals, weak at people, actions, counting and text; not a CLIP."
-    " weights.md tells how to place a CLIP or SigLIP folder (--encoder FOLDER)"
-)
 _MARKS_OF_GPU_EXTRA = ("vllm", "faiss-gpu", "onnxruntime-gpu")  # none of them is in `cpu`
 _LOW_DISK = 1 << 30  # bytes
 
@@ -35,7 +31,7 @@ def examine(settings: Settings) -> list[Finding]:
         _core_packages,
         _engine_packages,
         _settings,
-        _encoder,
+        doctor_encoder.encoder,
         doctor_server.gpus,
         doctor_server.backbones,
         doctor_server.server,
@@ -112,16 +108,6 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     config = default_config_path()
     there = "read" if config.is_file() else "not there, defaults hold"
     yield Finding("settings", "ok", f"{config} ({there}); library {settings.library}")
-
-
-def _encoder(settings: Settings) -> Iterator[Finding]:
-    from photocraft_local.embeddings.registry import make_encoder
-
-    spec = make_encoder(settings).spec
-    what = {"labels": LABELS_STATEMENT, "null": "for tests: its vectors mean nothing"}
-    detail = what.get(settings.encoder, f"ONNX dual encoder in {settings.encoder}")
-    yield Finding("encoder", "ok", f"{settings.encoder}: {detail}")
-    yield Finding("vector space", "ok", f"{spec.space_id}: {spec.dim} dimensions, fp16 on disk")
 
 
 def _gazetteer(settings: Settings) -> Iterator[Finding]:

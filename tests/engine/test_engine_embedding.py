@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from PIL import Image
 from tiny_engine import picture, user, words
 
+from photocraft_local.app import PhotoSearch
 from photocraft_local.embeddings.qwen.encoder import QUERY_INSTRUCTION, QwenEncoder
 from photocraft_local.embeddings.qwen.prompt import MOST_TOKENS
 from photocraft_local.errors import EncoderError, UsageError
+from photocraft_local.settings import Settings
 
 FAMILY = "qwen3-vl-embedding"
 
@@ -227,3 +230,47 @@ def test_a_model_without_numbers_is_told_at_once_or_costs_one_photo(
     assert np.isfinite(vectors[1:]).all()
     with pytest.raises(EncoderError, match="gave no vector for a text"):
         encoder.encode_text("dogs")
+
+
+def test_the_doctor_says_which_attention_runs(
+    checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    from photocraft_local.app.doctor_encoder import encoder
+
+    settings = Settings(
+        library=tmp_path, encoder=str(checkpoint(FAMILY)), encoder_engine="transformers"
+    )
+    found = {finding.name: finding.detail for finding in encoder(settings)}
+    assert "transformers on the CPU in float32" in found["encoder runs on"]
+    assert "block by block: xformers: " in found["encoder attention"]
+    assert "varlen: Could not run" in found["encoder attention"]
+
+
+# -- the whole way: photos on disk, two spaces, a search in words
+
+
+@pytest.mark.parametrize("name", ["transformers", "vllm"])
+def test_a_library_is_indexed_and_searched(
+    checkpoint: Callable[..., Path],
+    engine: Callable[..., Any],
+    photos: list[Image.Image],
+    tmp_path: Path,
+    name: str,
+) -> None:
+    engine(FAMILY, runner="pooling", convert="embed")
+    made = tmp_path / "photos"
+    made.mkdir()
+    for at, photo in enumerate(photos):
+        photo.save(made / f"{at}.png")
+    settings = Settings(library=tmp_path / "library", cache=tmp_path, encoder="null")
+    with PhotoSearch(settings) as library:
+        library.index(made)
+    settings = replace(settings, encoder=str(checkpoint(FAMILY)), encoder_engine=name)
+    with PhotoSearch(settings) as library:
+        assert library.index().embedded == len(photos)
+        nearest = library.search(like=str(made / "2.png"), top_k=len(photos))
+        assert len(nearest) == len(photos)
+        assert Path(nearest.photos[0].photo.paths[0].decode()).name == "2.png"
+        assert library.search("a dog on a beach", top_k=1).understood[0] == "a"
+        spaces = {space.encoder: (space.vectors, space.pending) for space in library.spaces.list()}
+    assert spaces == {"null": (4, 0), "qwen3-vl-embedding": (4, 0)}

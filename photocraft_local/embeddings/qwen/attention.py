@@ -170,4 +170,4 @@ def _xformers() -> Any:
 
 def _cause(exc: Exception) -> str:
     first = next((line.strip() for line in str(exc).splitlines() if line.strip()), "")
-    return first[:160] or type(exc).__name__
+    return first.partition(". ")[0].rstrip(":")[:160] or type(exc).__name__

@@ -159,7 +159,7 @@ class QwenEncoder:
         from photocraft_local.embeddings.qwen.prompt import Prompter
         from photocraft_local.serving.transformers import libraries
 
-        libraries.prepare()
+        libraries.prepare("Qwen3-VL-Embedding")
         return Prompter(self._folder.root, self._instruction)
 
     # -- pixels and numbers ----------------------------------------------------------------

@@ -26,11 +26,11 @@ def missing() -> str:
     return next((name for name in MODULES if find_spec(name) is None), "")
 
 
-def prepare() -> None:
+def prepare(purpose: str = "the transformers backbone") -> None:
     """Before the first import of them: they read these variables only once.
 
     Raises MissingExtraError.
     """
     if absent := missing():
-        raise MissingExtraError(absent, EXTRA, "the transformers backbone")
+        raise MissingExtraError(absent, EXTRA, purpose)
     os.environ |= OFFLINE
