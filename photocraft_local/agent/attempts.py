@@ -44,12 +44,15 @@ class LastTurn:
 @dataclass(frozen=True, slots=True)
 class PostMortem:
     """Why an attempt brought no answer, and the block of later prompts that says what failed and
-    what was useful. ``problem``: why no model's words are in it; ``usage``: of asking for them."""
+    what was useful. ``words`` are the model's in it, ``thought`` what it said beside them;
+    ``problem``: why there are none; ``usage``: of asking for them."""
 
     why: str
     text: str
     problem: str = ""
     usage: Usage = Usage()
+    words: Mapping[str, str] | None = None
+    thought: str = ""
 
     def to_json(self) -> dict[str, Json]:
         return asdict(self)

@@ -19,7 +19,7 @@ from photocraft_local.memory.working import WorkingState
 from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.serving.chat_model import Message, Reply
 
-_MOST_SAID = 2000  # characters that are kept of a reply without a call
+MOST_SAID = 2000  # characters that are kept of a reply without a call
 _MOST_HELD, _MOST_SETS = 60, 12  # photos of each kind, and sets, that the last turn is offered
 
 
@@ -64,7 +64,7 @@ class Episode:
             {
                 "before_step": self.num_steps + 1,
                 "reason": rejected.reason,
-                "thought": shortened(reply.text, _MOST_SAID),
+                "thought": shortened(reply.text, MOST_SAID),
                 "call": None if rejected.call is None else asdict(rejected.call),
                 "usage": asdict(reply.usage),
                 "correction": "\n".join(str(one["content"]) for one in rejected.messages),

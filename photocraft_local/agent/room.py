@@ -14,13 +14,14 @@ from typing import Any
 from photocraft_local.agent.answers import abstained
 from photocraft_local.agent.attempts import PostMortem
 from photocraft_local.agent.budget import SHARE_OF_S, Budget, Meter
-from photocraft_local.agent.episode import Episode
+from photocraft_local.agent.episode import MOST_SAID, Episode
 from photocraft_local.agent.interrupts import Answered
 from photocraft_local.agent.post_mortem import REPLY, WRITE_POST_MORTEM, block, request, said
 from photocraft_local.agent.prompts import render
 from photocraft_local.errors import ModelError, PromptTooLong, ServerLost
 from photocraft_local.memory.compaction import FOLDS, WRITINGS, Compaction
 from photocraft_local.memory.shortening import Cut
+from photocraft_local.memory.text import shortened
 from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import (
     ChatModel,
@@ -154,7 +155,9 @@ class Room:
             problem = "the reply was cut or is no post-mortem"
         load = self._load(episode)
         text = block(episode, why, words, most_characters(load.window) if load else _MOST_BLOCK)
-        return PostMortem(why, text, problem, reply.usage if reply else Usage())
+        usage = reply.usage if reply else Usage()
+        thought = shortened(reply.text, MOST_SAID) if reply else ""
+        return PostMortem(why, text, problem, usage, dict(words) if words else None, thought)
 
     def _drop(self, episode: Episode, why: str, least: int, most: int) -> None:
         """The turns up to step ``least`` go, and more of them, up to ``most``, until there is room;
@@ -242,7 +245,8 @@ class Room:
         reply, problem = self._asked(asked, self._writing.tool, self._writing.reply)
         if reply is None:
             return {"problem": problem}
-        return {**self._writing.read(reply), "usage": reply.usage}
+        thought = shortened(reply.text, MOST_SAID)
+        return {**self._writing.read(reply), "usage": reply.usage, "thought": thought}
 
     def _asked(
         self, messages: Sequence[Message], tool: ToolSchema, reply: int

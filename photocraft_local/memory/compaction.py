@@ -128,6 +128,7 @@ class Compaction:
     usage: Usage = Usage()
     plain: Plain | None = None
     repaired: tuple[str, ...] = ()
+    thought: str = ""  # what was said beside the model's part
 
     def to_json(self) -> dict[str, Json]:
         return asdict(self)

@@ -109,6 +109,17 @@ class Plain:
             raise ValueError("no summary of a model")
         return made
 
+    def arguments(self) -> dict[str, Json]:
+        """The reply again, as the schema has it."""
+        return {
+            **{name: getattr(self, name) for name in ("session", "sub_goal", "next_action")},
+            **{name: list(getattr(self, name)) for name in ("digest", "confirmed", "rejected")},
+            "constraints": [
+                {"words": words, "status": status} for words, status in self.constraints
+            ],
+            "sets": [{"name": name, "count": count} for name, count in self.sets],
+        }
+
     def parts(self, lines: int, words: int) -> dict[str, Json]:
         """S, with the newest ``lines`` of the digest and texts of ``words`` characters at most."""
         stated: dict[str, list[str]] = {}

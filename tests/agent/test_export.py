@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loop_lines import saved
+from test_plain_mode import WRITES
+from wide_tools import Windowed, looks, wide_registry
 
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.export.formats import rows, tool_schemas
 from photocraft_local.agent.export.prompts import segments
 from photocraft_local.agent.export.redaction import Redaction, safe_words
-from photocraft_local.agent.loop import Agent
+from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
 from photocraft_local.memory.memory import Memory
 from photocraft_local.records import ToolCall
-from photocraft_local.serving.scripted import ScriptedModel
+from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
+from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
 from photocraft_local.tools.registry import Registry
 
@@ -64,6 +71,65 @@ def test_each_reply_is_trained_on_once(
         trained = [one.get("content") or one["value"] for one in sides if one["train"]]
         texts = [json.loads(text)["call"]["arguments"] for text in trained]
         assert texts == [step.call.arguments for step in record.steps]
+
+
+class Fair(Windowed):
+    """Keeps every prompt with its reply, as a trainer would have to see them."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.turns: list[tuple[list[Message], Reply]] = []
+
+    def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        reply = super().complete(messages, tools)
+        self.turns.append((list(messages), reply))
+        return reply
+
+
+@pytest.mark.parametrize("summary", ["code", "model"])
+def test_an_export_holds_each_usable_reply_once_behind_the_very_prompt_it_came_to(
+    memory: Memory, settings: Settings, summary: str
+) -> None:
+    """Compactions with their requests, corrections, a forced last turn, an attempt that failed and
+    its post-mortem."""
+    bad: list[Line] = ["words"] * (MAX_REFUSED + MAX_REFUSED_AT_END)
+    calls = looks(*[{"rows": 150}] * 24)
+    lines: list[Line] = [*calls[:12], *bad, calls[12], "words", "more words", *calls[13:]]
+    model = Fair(lines, 9000, [WRITES[summary]])
+    words = {"failed": "the lake", "useful": "dates", "next": "go by event"}
+    model.post_mortem = Reply("So.", ToolCall("write_post_mortem", words))
+    limited = replace(settings, max_turns=24, summary=summary)
+    agent = Agent(model, wide_registry(memory), memory, limited, library_card="9")
+    assert agent.ask("q").uids == ("aaaaa",)
+    record = saved(agent)
+    assert (len(record.attempts), record.limit) == (1, "turns")
+    assert all(attempt.compactions for attempt in (*record.attempts, record))
+    found: list[tuple[list[Message], str, str]] = []
+    for segment in segments(record):
+        for at in sorted(segment.new):
+            said = segment.messages[at]
+            function = said["tool_calls"][0]["function"]
+            found.append((list(segment.messages[:at]), said["content"], function["name"]))
+    wanted = [(prompt, reply.text, reply.call.name) for prompt, reply in model.turns if reply.call]
+    key = json.dumps
+    assert sorted(map(key, found)) == sorted(map(key, wanted))
+    names = Counter(name for _, _, name in found)
+    assert names["write_post_mortem"] == 1
+    assert names["write_summary" if summary == "code" else "write_memory"] >= 2
+    for form in ("chatml", "sharegpt"):
+        made = list(rows(record, form, str))
+        sides = [side for row in made for side in row.get("messages") or row["conversations"]]
+        assert sum(side["train"] for side in sides) == len(wanted)
+        told = json.dumps(made)
+        for once in ("That reply held no tool call", "This is the last turn", "write_post_mortem"):
+            assert once in told
+        for row in made:
+            if form == "sharegpt":
+                turns = [side["from"] for side in row["conversations"]]
+                assert all(a == "gpt" or b == "gpt" for a, b in pairwise(turns))
+            else:
+                ends = [one for one in row["messages"] if "last turn (" in str(one["content"])]
+                assert all(one["kind"] == "prompt" for one in ends)
 
 
 def test_the_tools_are_told_as_the_registry_tells_them() -> None:

@@ -52,7 +52,9 @@ def full() -> Trajectory:
                 steps=[Step(1, ToolCall("find", {"text": "y"}), seen)],
                 cuts=[Cut(1, 3, 0)],
                 last_turn=LastTurn("replies", "5 in a row", "answer now", 1, 0),
-                post_mortem=PostMortem("no usable answer", "earlier: …", "cut", Usage(5, 4, 3)),
+                post_mortem=PostMortem(
+                    "no usable answer", "earlier: …", "cut", Usage(5, 4, 3), {"failed": "x"}, "so"
+                ),
             )
         ],
         seconds=1.5,

@@ -56,52 +56,48 @@ class _Names:
         return Prepared(name, b"", "image/png", width=0, height=0, tokens=0)
 
 
-def _messages(segment: Segment) -> list[tuple[str, Message]]:
-    """Kind and message: ``system``, ``prompt``, ``reply``, ``tool_response``."""
+def _messages(segment: Segment) -> list[tuple[int, str, Message]]:
+    """Place, kind and message: ``system``, ``prompt``, ``reply``, ``tool_response``."""
     store = cast("PictureStore", _Names())
     told = conversation(segment.messages, tool_schemas(), Form.JSON, store).messages
     kinds: list[str] = []
     for message in segment.messages:
         role = message["role"]
-        after = role == "tool" or (role == "user" and kinds[-1:] == ["tool_response"])
+        # Below a result stand its pictures; a text there is a word to the model.
+        shows = role == "user" and not isinstance(message["content"], str)
+        after = role == "tool" or (shows and kinds[-1:] == ["tool_response"])
         kinds.append({"system": "system", "assistant": "reply"}.get(role, "prompt"))
         if after:
             kinds[-1] = "tool_response"
-    return list(zip(kinds, told, strict=True))
+    return list(zip(range(len(told)), kinds, told, strict=True))
 
 
 def _chatml(segment: Segment, picture: Picture) -> dict[str, Json]:
-    messages: list[Json] = []
-    num_replies = sum(message["role"] == "assistant" for message in segment.messages)
-    for kind, message in _messages(segment):
-        is_reply = kind == "reply"
-        num_replies -= is_reply
-        messages.append(
+    return {
+        "messages": [
             {
                 "role": message["role"],
                 "content": _named(message["content"], picture),
                 "kind": kind,
-                "train": is_reply and num_replies < segment.num_new,
+                "train": at in segment.new,
             }
-        )
-    return {"messages": messages}
+            for at, kind, message in _messages(segment)
+        ]
+    }
 
 
 def _sharegpt(segment: Segment, picture: Picture) -> dict[str, Json]:
     """Sides in turn, as its readers want them; ``<image>`` stands for the next of ``images``."""
     system, images = "", list[str]()
     sides: list[dict[str, Json]] = []
-    for kind, message in _messages(segment):
+    for at, kind, message in _messages(segment):
         text = _flat(message["content"], picture, images)
         if kind == "system":
             system = text
-        elif sides and sides[-1]["from"] == _FROM[kind]:
+        elif sides and kind != "reply" and sides[-1]["from"] != "gpt":
             sides[-1]["value"] += f"\n\n{text}"
         else:
-            sides.append({"from": _FROM[kind], "value": text})
-    replies = [side for side in sides if side["from"] == "gpt"]
-    for side in sides:
-        side["train"] = any(side is one for one in replies[-segment.num_new :])
+            sides.append({"from": _FROM[kind], "value": text, "train": at in segment.new})
     return {"system": system, "conversations": sides, "images": images}
 
 
