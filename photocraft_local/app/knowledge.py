@@ -66,9 +66,10 @@ class Knowledge:
             store = self._parts.knowledge(create=True)
             assert store is not None
             sources = [Path(os.fsdecode(absolute(file))) for file in files]
-            with Reading(store.scratch, max_pixels=self._parts.settings.max_pixels) as reading:
+            limit = self._parts.settings.max_pixels
+            with store.changing(), Reading(store.scratch, max_pixels=limit) as reading:
                 done = take_in(store, reading, sources, report)
-            notes = self._embedded(store, report)
+                notes = self._embedded(store, report)
             counts = store.counts()
         return KnowledgeReport(
             added=done.added,
@@ -107,7 +108,8 @@ class Knowledge:
                 raise UsageError(
                     "no page was ever added", hint="photocraft knowledge add FILE adds one"
                 )
-            return remove(store, absolute(source))
+            with store.changing():
+                return remove(store, absolute(source))
 
     def _embedded(self, store: KnowledgeStore, progress: Progress) -> tuple[str, ...]:
         """Vectors for pictures; where no encoder runs, words alone find them, which is said."""

@@ -9,23 +9,26 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from photocraft_local.errors import LibraryCorrupt, PhotoError, UnknownPhoto, UnreadablePhoto
+from photocraft_local.errors import PhotoError, UnknownPhoto, UnreadablePhoto
 from photocraft_local.files.fingerprint import digest_file
+from photocraft_local.knowledge.failures import in_its_words, told
 from photocraft_local.knowledge.pages import READER, Page, PagePicture
 from photocraft_local.knowledge.schema import MIGRATIONS
 from photocraft_local.knowledge.words import query_of, spread
 from photocraft_local.library.uids import make_uid, normalise
 from photocraft_local.storage.atomic import write_atomically
 from photocraft_local.storage.database import Database
-from photocraft_local.storage.faults import mapped
+from photocraft_local.storage.faults import corrupt, mapped
 
 FOLDER = "knowledge"  # inside the library's folder
 DATABASE = "knowledge.db"
 LETTER = "k"  # with which the ids of its pictures begin
 _PICTURES = "pictures"
+_BUSY_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +91,32 @@ class KnowledgeStore:
         """
         folder = library / FOLDER
         path = folder / DATABASE
-        with mapped(folder):
+        with in_its_words(folder), mapped(folder):
             if not path.exists() and not create:
                 return None
             folder.mkdir(mode=0o700, exist_ok=True)
-        try:
-            return cls(folder, Database.open(path, MIGRATIONS, create=create))
-        except LibraryCorrupt as exc:
-            raise LibraryCorrupt(
-                exc.message,
-                hint=f"remove the folder {folder} and add the pages again with photocraft knowledge"
-                " add; photos and their search do not need it",
-            ) from exc
+            database = Database.open(path, MIGRATIONS, create=create, busy_seconds=_BUSY_SECONDS)
+            return cls(folder, database)
 
     def close(self) -> None:
         self.database.close()
 
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Around a whole run of changes: a damaged database is left as it is, not written to, and
+        what goes wrong is said of the pages, not of a library of photos."""
+        with in_its_words(self.folder):
+            self.database.verify()
+            yield
+
     # --- reading
 
+    @told
     def sources(self) -> list[bytes]:
         """The folders and files that were added."""
         return [path for (path,) in self.database.rows("SELECT path FROM sources ORDER BY path")]
 
+    @told
     def pages(self, source: bytes) -> list[KnownPage]:
         """Its pages, skipped ones too, by path."""
         rows = self.database.rows(
@@ -119,10 +126,19 @@ class KnowledgeStore:
             (source,),
         )
         return [
-            KnownPage(path, kind, title, passages, pictures, json.loads(left_out), reason, message)
+            KnownPage(
+                path, kind, title, passages, pictures, self._left_out(left_out), reason, message
+            )
             for path, kind, title, passages, pictures, left_out, reason, message in rows
         ]
 
+    def _left_out(self, text: str) -> Mapping[str, int]:
+        try:
+            return dict(json.loads(text))
+        except (ValueError, TypeError) as exc:
+            raise corrupt(self.database.path, f"a page's row cannot be read ({exc})") from exc
+
+    @told
     def counts(self) -> Counts:
         count = self.database.value
         return Counts(
@@ -131,6 +147,7 @@ class KnowledgeStore:
             count("SELECT count(*) FROM pictures"),
         )
 
+    @told
     def search(self, text: str, *, source: str = "", most: int = 8) -> list[Found]:
         """Passages that share words with ``text``, best first. ``source``: only files whose name
         contains it."""
@@ -157,6 +174,7 @@ class KnowledgeStore:
         rows = self.database.rows("SELECT page_id, path FROM pages")
         return [page for page, path in rows if part.casefold() in _name(path).casefold()]
 
+    @told
     def picture(self, uid: str) -> KeptPicture:
         """Raises UnknownPhoto."""
         row = self.database.row(
@@ -172,6 +190,7 @@ class KnowledgeStore:
         found, width, height, caption, path = row
         return KeptPicture(found, width, height, caption, _name(path))
 
+    @told
     def picture_path(self, uid: str) -> bytes:
         """A file with the picture as it was added. Raises UnknownPhoto, UnreadablePhoto."""
         row = self.database.row(

@@ -1,12 +1,12 @@
 """Finished episodes of one library, kept as JSON lines beside it, for ``recall`` and hints.
 
 A damaged or missing file never stops a search: what can be read is used, the rest is logged
-with file and line. Knows nothing of the loop; deletes traces by name and text only.
+with file and line, and stays in the file byte for byte. Knows nothing of the loop; deletes traces
+by name and text only.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
@@ -17,17 +17,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from photocraft_local.errors import UsageError
+from photocraft_local.errors import LibraryError, LibraryLocked, StorageFull, UsageError
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.files import JOURNAL, private, write_atomically
 from photocraft_local.memory.markdown import to_markdown
 from photocraft_local.memory.recall import likeness
-from photocraft_local.storage.atomic import part_of
+from photocraft_local.storage import atomic
 from photocraft_local.storage.faults import mapped
+from photocraft_local.storage.lock import WriteLock
 
 VERSION = 2  # 1 had no reflections, and of a plan's steps only goal and status
 MAX_BYTES = 8 << 20  # some 5,000 episodes; past it the older half goes, so that reading stays fast
 _TRACE_FILES = (".json", ".part", JOURNAL)
+_WAIT_SECONDS = 5.0  # for another process that writes
+_MOST_TOLD = 3  # lines of a file that are named as damaged, each
+_WAYS_OUT: dict[type[LibraryError], str] = {
+    LibraryLocked: "let the other command end, then run this one again; searches need no memory",
+    StorageFull: "free some space; what was remembered is still there, and searches go on",
+    LibraryError: "searches go on without it; make it a file, in a folder, that you may write to",
+}
 _log = logging.getLogger(__name__)
 
 
@@ -48,14 +56,14 @@ class MemoryStore:
         """Appends one episode. Raises StorageFull or LibraryError."""
         row = _row(record)
         with self._locked():
-            with mapped(self._file), open(self._file, "a+b", opener=private) as stream:
+            with open(self._file, "a+b", opener=private) as stream:
                 # A line that a crash cut short must not swallow this one.
                 stream.write(_missing_newline(stream) + row.encode("ascii") + b"\n")
                 stream.flush()
                 os.fsync(stream.fileno())
                 size = stream.tell()
             if size > MAX_BYTES:
-                lines = self._lines()
+                lines = self._read()
                 self._rewrite(lines[len(lines) // 2 :])
 
     def list(self) -> Sequence[EpisodeRecord]:
@@ -63,10 +71,12 @@ class MemoryStore:
         return [line.record for line in self._lines() if line.record is not None]
 
     def show(self, episode_id: str) -> EpisodeRecord:
-        """Raises UsageError for an id that is not there."""
-        for record in self.list():
-            if record.episode_id == episode_id:
-                return record
+        """Raises UsageError for an id that is not there, LibraryError for an unreadable file."""
+        with self._told():
+            lines = self._read()
+        for line in lines:
+            if line.record is not None and line.record.episode_id == episode_id:
+                return line.record
         raise UsageError(
             f"memory holds no episode {episode_id!r}",
             hint="`photocraft memory list` shows the ids",
@@ -77,7 +87,7 @@ class MemoryStore:
         self.show(episode_id)
         self._keep(lambda line: line.record is None or line.record.episode_id != episode_id)
         trace = self._traces / f"{episode_id}.json"
-        for path in (trace, part_of(trace), trace.with_suffix(JOURNAL)):
+        for path in (trace, atomic.part_of(trace), trace.with_suffix(JOURNAL)):
             path.unlink(missing_ok=True)
 
     def forget_all(self) -> int:
@@ -122,7 +132,7 @@ class MemoryStore:
                 _Line(row, record)
                 if line.record is not None and line.record.episode_id == record.episode_id
                 else line
-                for line in self._lines()
+                for line in self._read()
             ]
             self._rewrite(lines)
 
@@ -159,46 +169,72 @@ class MemoryStore:
         return [path for path in self._traces.glob("*") if path.suffix in _TRACE_FILES]
 
     def _lines(self) -> Sequence[_Line]:
+        """None of them where the file cannot be read, which is said."""
         try:
-            raw = self._file.read_text("utf-8", "replace")
+            with self._told():
+                return self._read()
+        except LibraryError as exc:
+            _log.warning("memory %s cannot be read: %s; %s", self._file, exc.message, exc.hint)
+            return []
+
+    def _read(self) -> Sequence[_Line]:
+        """Raises OSError: whoever writes the file anew must not take "unreadable" for "empty"."""
+        try:
+            raw = self._file.read_bytes().decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return []
-        except OSError as exc:
-            _log.warning("memory %s cannot be read (%s); going on without it", self._file, exc)
-            return []
-        numbered = enumerate(raw.split("\n"), start=1)
-        return [_Line(row, self._record(row, number)) for number, row in numbered if row.strip()]
-
-    def _record(self, row: str, number: int) -> EpisodeRecord | None:
-        try:
-            data = json.loads(row)
-            if data.pop("version") > VERSION:
-                _log.warning("memory %s line %d is from a newer version", self._file, number)
-                return None
-            return EpisodeRecord.from_json(data)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            _log.warning("memory %s line %d is damaged and left out", self._file, number)
-            return None
+        lines, problems = [], []
+        for number, row in enumerate(raw.split("\n"), start=1):
+            if row.strip():
+                record, problem = _record(row)
+                lines.append(_Line(row, record))
+                problems += [f"line {number} is {problem}"] if problem else []
+        for problem in problems[:_MOST_TOLD]:
+            _log.warning("memory %s %s, and left out; it stays in the file", self._file, problem)
+        if problems[_MOST_TOLD:]:
+            more = len(problems) - _MOST_TOLD
+            _log.warning("memory %s has %d more lines that are left out", self._file, more)
+        return lines
 
     def _keep(self, wanted: Callable[[_Line], bool]) -> int:
         """Rewrites the file with the wanted lines; returns the number of lines that went."""
         with self._locked():
-            lines = self._lines()
+            lines = self._read()
             kept = [line for line in lines if wanted(line)]
             if len(kept) < len(lines):
                 self._rewrite(kept)
         return len(lines) - len(kept)
 
     def _rewrite(self, lines: Sequence[_Line]) -> None:
-        write_atomically(self._file, "".join(line.raw + "\n" for line in lines))
+        text = "".join(line.raw + "\n" for line in lines)
+        atomic.write_atomically(self._file, text.encode("utf-8", "surrogateescape"))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with mapped(self._file):
+        with self._told(), mapped(self._file):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open(self._file.with_suffix(".lock"), "ab", opener=private) as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with WriteLock(self._file.with_suffix(".lock")).hold(_WAIT_SECONDS):
                 yield
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What goes wrong is said of the episodes, not of a library of photos."""
+        try:
+            with mapped(self._file):
+                yield
+        except LibraryError as error:
+            raise type(error)(f"episodes: {error.message}", hint=_WAYS_OUT[type(error)]) from error
+
+
+def _record(row: str) -> tuple[EpisodeRecord | None, str]:
+    """Of a line, or what is wrong with it."""
+    try:
+        data = json.loads(row)
+        if data.pop("version") > VERSION:
+            return None, "from a newer version, which an update of photocraft reads"
+        return EpisodeRecord.from_json(data), ""
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, "damaged"
 
 
 def _naming(uid: str) -> re.Pattern[str]:

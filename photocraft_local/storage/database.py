@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.errors import LibraryNotFound
-from photocraft_local.storage.faults import corrupt, from_sqlite, mapped
+from photocraft_local.storage.faults import SQLITE_ERRORS, corrupt, from_sqlite, mapped
 from photocraft_local.storage.migrations import Migration, migrate, refuse_anothers
 
 Row = tuple[Any, ...]
@@ -81,7 +81,7 @@ class Database:
         try:
             with self._lock:
                 return self._connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as exc:
+        except SQLITE_ERRORS as exc:
             raise from_sqlite(exc, self.path) from exc
 
     def pieces(self, sql: str, parameters: Parameters = ()) -> Iterator[list[Row]]:
@@ -91,7 +91,7 @@ class Database:
                 cursor = self._connection.execute(sql, parameters)
                 while piece := cursor.fetchmany(_PIECE_ROWS):
                     yield piece
-        except sqlite3.Error as exc:
+        except SQLITE_ERRORS as exc:
             raise from_sqlite(exc, self.path) from exc
 
     def integers(self, sql: str, parameters: Parameters = ()) -> NDArray[np.int64]:
@@ -116,7 +116,7 @@ class Database:
         self._require_transaction()
         try:
             return self._connection.execute(sql, parameters).lastrowid or 0
-        except sqlite3.Error as exc:
+        except SQLITE_ERRORS as exc:
             raise from_sqlite(exc, self.path) from exc
 
     def change(self, sql: str, parameters: Parameters = ()) -> int:
@@ -124,7 +124,7 @@ class Database:
         self._require_transaction()
         try:
             return self._connection.execute(sql, parameters).rowcount
-        except sqlite3.Error as exc:
+        except SQLITE_ERRORS as exc:
             raise from_sqlite(exc, self.path) from exc
 
     def execute_many(self, sql: str, rows: Iterable[Parameters]) -> None:

@@ -22,8 +22,10 @@ from photocraft_local.errors import (
 
 _FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
-_TABLES_GONE = ("no such table", "no such column")
+_UNFIT = ("no such table", "no such column", "Could not decode", "invalid fts5")  # of damaged files
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+# The module decodes what a damaged file holds for names and messages.
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _SMALLEST_WRITE = 256 * 1024  # SQLite grows its shared-memory file in steps of 32 KiB
 
 
@@ -32,18 +34,20 @@ def mapped(path: Path) -> Iterator[None]:
     """Foreign errors of the block become errors of the package that name ``path``."""
     try:
         yield
-    except sqlite3.Error as exc:
+    except SQLITE_ERRORS as exc:
         raise from_sqlite(exc, path) from exc
     except OSError as exc:
         raise from_os(exc, path) from exc
 
 
-def from_sqlite(exc: sqlite3.Error, path: Path) -> PhotocraftError:
+def from_sqlite(exc: sqlite3.Error | UnicodeDecodeError, path: Path) -> PhotocraftError:
+    if isinstance(exc, UnicodeDecodeError):
+        return corrupt(path, f"a text in it is none: {exc.reason}")
     code = getattr(exc, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
     if primary == sqlite3.SQLITE_FULL or (primary == sqlite3.SQLITE_IOERR and _is_full(path)):
         return full(path)
-    if primary in _DAMAGED or str(exc).startswith(_TABLES_GONE):
+    if primary in _DAMAGED or str(exc).startswith(_UNFIT):
         return corrupt(path, str(exc))
     if primary in _BUSY:
         return LibraryLocked(

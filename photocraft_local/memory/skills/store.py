@@ -46,7 +46,8 @@ _HINTS = {
     " it from a backup",
     LibraryTooNew: "searches go on without skills; update photocraft",
     LibraryLocked: "another command uses it; run this one again",
-    StorageFull: "free some space, or set memory_folder to another drive; nothing stored is lost",
+    StorageFull: "free some space, or set memory_folder to another drive; nothing stored is lost,"
+    " and searches go on",
     LibraryError: "searches go on without skills; make the folder writable, or set memory_folder"
     " to one that is",
 }
@@ -72,6 +73,7 @@ class SkillStore:
         self.path = folder / FILE
         self._seeds = {seed.skill_id: seed for seed in seeds}
         self._database: Database | None = None
+        self._is_sound = False  # as far as was looked
 
     @classmethod
     def of(cls, settings: Settings) -> SkillStore:
@@ -85,7 +87,7 @@ class SkillStore:
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
-            self._database = None
+            self._database, self._is_sound = None, False
 
     def list(self) -> Sequence[Skill]:
         """All of them, retired ones too, by id; seeds last."""
@@ -282,6 +284,9 @@ class SkillStore:
         with self._told():
             database = self._open(create=True)
             assert database is not None
+            if not self._is_sound:
+                database.verify()  # a damaged file is left as it is, not written to
+                self._is_sound = True
             with database.transaction():
                 yield database
 

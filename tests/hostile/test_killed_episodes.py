@@ -1,0 +1,138 @@
+"""SIGKILL at any moment of an episode: it goes on from its last saved step as if never killed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from killing import Count, in_child
+from twins import TODAY, Twin
+from wanderer import Wanderer
+
+from photocraft_local.agent.loop import Agent
+from photocraft_local.agent.trajectory import Trajectory, load
+from photocraft_local.app.asking import library_card, tool_context
+from photocraft_local.app.memories import memory_of
+from photocraft_local.memory.skills import Skill, SkillStore
+from photocraft_local.memory.store import MemoryStore
+from photocraft_local.records import Answer
+from photocraft_local.tools.registry import Registry
+from photocraft_local.tools.standard import standard_tools
+
+KILLS = 36
+QUESTION = "the photos of late July 2021"
+_OWN = ("episode_id", "started", "seconds", "status")  # of one run, not of what it did
+
+
+@dataclass
+class Run:
+    """One library of its own, and what an episode over it came to."""
+
+    twin: Twin
+    answer: Answer | None = None
+    prompts: tuple[str, ...] = ()
+
+    @property
+    def traces(self) -> list[Path]:
+        return sorted((self.twin.settings.library / "traces").glob("*.json"))
+
+    def go(self, count: Count | None = None, resume: Path | None = None) -> None:
+        model = Wanderer()
+        with self.twin.open() as search:
+            parts = search._parts
+            memory = memory_of(parts)
+            agent = Agent(
+                model,
+                Registry(standard_tools(), tool_context(parts, memory, TODAY, ())),
+                memory,
+                parts.settings,
+                today=TODAY,
+                library_card=library_card(parts),
+                generation=parts.library().generation(),
+                on_step=count.one_more_saved if count else None,
+            )
+            self.answer = agent.resume(resume) if resume else agent.ask(QUESTION)
+        self.prompts = tuple(model.prompts)
+
+    def told(self) -> dict[str, Any]:
+        """The trace as it is in the end, without what is another one each time."""
+        (trace,) = self.traces
+        data = json.loads(trace.read_text("utf-8"))
+        assert data["status"] == "answered"
+        del data["config"]
+        return {key: value for key, value in data.items() if key not in _OWN}
+
+    def remembered(self) -> tuple[int, list[tuple[str, int]]]:
+        """How many episodes, and each learned skill with its number of sources."""
+        skills = SkillStore.of(self.twin.settings).list()
+        learned = [(one.when, len(one.episodes)) for one in skills if one.origin == "learned"]
+        return len(MemoryStore(self.twin.settings.library).list()), learned
+
+
+def copy_of(twin: Twin, folder: Path) -> Run:
+    shutil.copytree(twin.settings.library, folder / "library")
+    own = replace(twin.settings, library=folder / "library", memory_folder=folder / "memory")
+    run = Run(replace(twin, settings=own))
+    skill = Skill(skill_id="s-1", when="[thing] [time]", advice="Look at July.", origin="written")
+    SkillStore.of(own).add(skill)
+    return run
+
+
+@pytest.fixture(scope="module")
+def uncut(clean: Twin, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    run = copy_of(clean, tmp_path_factory.mktemp("uncut"))
+    run.go()
+    return run
+
+
+def test_the_uncut_episode_has_all_that_can_be_cut(uncut: Run) -> None:
+    trace = load(uncut.traces[0])
+    assert len(trace.steps) >= 18
+    assert len(trace.rejected) == 4
+    assert len(trace.compactions) >= 3
+    assert len({made.why.partition(":")[0] for made in trace.compactions}) > 1
+    assert uncut.answer is not None
+    assert uncut.answer.uids
+    assert trace.hints
+
+
+def test_it_goes_on_wherever_it_is_killed(clean: Twin, uncut: Run, tmp_path: Path) -> None:
+    whole, _ = in_child(lambda count: copy_of(clean, tmp_path / "all").go(count), 0)
+    assert whole.moments > 150
+    killed = 0
+    for number in range(KILLS):
+        at = 1 + number * (whole.moments - 1) // (KILLS - 1)
+        run = copy_of(clean, tmp_path / str(number))
+        count, ended = in_child(run.go, at)
+        assert ended == signal.SIGKILL, at
+        killed += 1
+        goes_on(run, uncut, count, at)
+        shutil.rmtree(tmp_path / str(number))
+    assert killed >= 30
+
+
+def goes_on(run: Run, uncut: Run, count: Count, at: int) -> None:
+    saved = load(run.traces[0]) if run.traces else None
+    if saved is None:  # killed before the question was on disk
+        assert count.saved == 0
+        run.go()
+    else:
+        assert len(saved.steps) >= count.saved
+        assert steps_of(saved) == steps_of(load(uncut.traces[0]))[: len(saved.steps)]
+        run.go(resume=run.traces[0])
+    num = len(run.prompts)
+    assert run.prompts == uncut.prompts[len(uncut.prompts) - num :], (at, num)
+    assert run.answer == uncut.answer
+    assert run.told() == uncut.told()
+    episodes, skills = run.remembered()
+    assert episodes <= 1
+    assert all(sources <= 1 for _, sources in skills)
+
+
+def steps_of(trace: Trajectory) -> list[Any]:
+    return [trace.to_json()["steps"]][0]
