@@ -5,7 +5,7 @@ Without a filter the peer is NumPy's product with a float32 copy (and, for compa
 fp16 file itself); in a random 1 % it is FAISS with an IDSelectorBitmap that is ready, as float32 or
 as fp16, the faster of the two. We start from photo ids and a memory-mapped file that the library's
 own code wrote. Everything runs on one thread in one process and is timed as CPU time, in rounds of
-rotated order; medians count. Ceiling: reading the bytes of the rows that are asked for once, in order.
+rotated order; medians count. Ceiling: reading the bytes of those rows once, in order.
 ``recall`` is the share of the true best rows, by double precision, that came back in the right
 order, over all of these searches.
 """
@@ -112,7 +112,7 @@ class Search:
         }
         timings = interleaved(methods, rounds=rounds)
         slow = interleaved(
-            {_FILE: lambda: over_file(self.rows, one[0]), OURS: methods[OURS]}, rounds=2
+            {_FILE: lambda: over_file(self.rows, one[0]), OURS: methods[OURS]}, rounds=1
         )
         in_memory = ratio(timings, "NumPy float32 in memory", OURS)
         self.result["vs_numpy_batch1"] = round(min(in_memory, ratio(slow, _FILE, OURS)), 2)

@@ -164,9 +164,17 @@ class Settings:
         default=True,
     )
     vector_store: str = _option(
-        "what searches vectors: 'auto', 'native' (the C extension), 'faiss', 'numpy' or"
-        " 'faiss-gpu'",
+        "what searches vectors: 'auto', 'native' (the C extension), 'faiss', 'numpy', 'faiss-gpu',"
+        " or 'qdrant:URL' for a Qdrant server on this machine",
         default="auto",
+    )
+    vector_hosts: str = _option(
+        "other machines whose Qdrant server may have the vectors, separated by commas; by default"
+        " none",
+        default="",
+    )
+    vector_key_file: Path | None = _option(
+        "file that holds the key of the Qdrant server, if it wants one", default=None
     )
     max_tokens: int = _option(
         "tokens of prompts and replies that one question may take, those from a cache not counted;"
@@ -198,7 +206,8 @@ class Settings:
             "crops_days": self.crops_days >= 0,
             "lock_wait_seconds": self.lock_wait_seconds >= 0,
             "hemisphere": self.hemisphere in HEMISPHERES,
-            "vector_store": self.vector_store in VECTOR_STORES,
+            "vector_store": self.vector_store in VECTOR_STORES
+            or self.vector_store.startswith("qdrant:"),
             "first_weekday": self.first_weekday in WEEKDAYS,
             "summary": self.summary in ("code", "model"),
             "encoder_device": self.encoder_device in ("auto", "cuda", "cpu"),

@@ -71,6 +71,7 @@ PAGES = (
     "docs/memory.md",
     "docs/offline.md",
     "docs/questions.md",
+    "docs/search.md",
     "docs/trajectories.md",
 )
 MODULES_UNDER = ("", "photocraft_local", "tests")

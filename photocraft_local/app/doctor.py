@@ -134,7 +134,6 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 def _library(settings: Settings) -> Iterator[Finding]:
     from photocraft_local.library.library import Library
-    from photocraft_local.search.stores.choice import choose
     from photocraft_local.storage.rows import RowStore
 
     try:
@@ -149,10 +148,20 @@ def _library(settings: Settings) -> Iterator[Finding]:
         yield Finding("library", "ok", detail)
         for folder in library.space_folders():
             store = RowStore.open(folder)
-            chosen = choose(settings.vector_store, store.count * store.dim)
-            detail = f"{folder.name}: {store.count:,} rows, searched with {chosen.name}:"
-            slower: State = "warning" if chosen.hint else "ok"
-            yield Finding("vectors", slower, f"{detail} {chosen.reason}", chosen.hint)
+            yield _searched(settings, folder.name, store.count, store.dim)
+
+
+def _searched(settings: Settings, space: str, count: int, dim: int) -> Finding:
+    """Which vector store searches these vectors, and why."""
+    from photocraft_local.app.vector_stores import remote
+    from photocraft_local.search.stores.choice import choose
+
+    detail = f"{space}: {count:,} rows, searched with"
+    if (where := remote(settings)) is not None:
+        return Finding("vectors", "ok", f"{detail} {where}")
+    chosen = choose(settings.vector_store, count * dim)
+    state: State = "warning" if chosen.hint else "ok"
+    return Finding("vectors", state, f"{detail} {chosen.name}: {chosen.reason}", chosen.hint)
 
 
 def _mib(size: int) -> str:

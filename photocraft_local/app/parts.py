@@ -61,6 +61,7 @@ class Parts:
                 self.settings.library, create=create, settings=self.settings
             )
             self._library.forget_hooks.append(lambda gone: self._forget_memories(gone.uid))
+            self._library.forget_hooks.append(lambda gone: self._forget_copies(gone.photo_id))
         return self._library
 
     def knowledge(self, *, create: bool = False) -> KnowledgeStore | None:
@@ -175,8 +176,12 @@ class Parts:
         space = self.space()
         vectors, ids = space.vectors, space.photo_ids
         grown = self._index.followed(vectors, ids) if self._index else None
-        self._index = grown or ExactIndex(vectors, ids, engine=self.settings.vector_store)
-        return self._index
+        if grown is None:
+            from photocraft_local.app.vector_stores import store_of
+
+            grown = ExactIndex(vectors, ids, engine=store_of(self.settings, space))
+        self._index = grown
+        return grown
 
     def forget_searcher(self) -> None:
         """The next search opens the vectors anew."""
@@ -201,6 +206,11 @@ class Parts:
         from photocraft_local.app.remembered import Remembered
 
         Remembered(self).forget_photo(uid)
+
+    def _forget_copies(self, photo_id: int) -> None:
+        from photocraft_local.app.vector_stores import forget_copies
+
+        forget_copies(self.settings, photo_id)
 
     def _no_vectors(self, encoder_id: str) -> NoVectors:
         folders = [folder.name for folder in self.library().space_folders()]

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from photocraft_local.errors import LibraryCorrupt, SearchError, UsageError
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.row_lookup import Ids, RowLookup
 from photocraft_local.search.stores.choice import make_store
 from photocraft_local.search.stores.store import Found, VectorStore
-
-Ids = NDArray[np.int64]
 
 _GROUP_BYTES = 1 << 28  # of work space that a group of queries may take in a store
 
@@ -54,7 +53,7 @@ class ExactIndex:
             )
         self._store = np.asarray(vectors)
         self._ids = np.ascontiguousarray(photo_ids, np.int64)
-        self._lookup = _RowLookup(self._ids)
+        self._lookup = RowLookup(self._ids)
         self._set_present(present)
         self.store = make_store(engine, self._store) if isinstance(engine, str) else engine
 
@@ -71,10 +70,10 @@ class ExactIndex:
         gone = np.flatnonzero(self._ids != photo_ids[:before])
         if (photo_ids[gone] >= 0).any():
             return None  # compacted: other rows stand there
-        if len(photo_ids) > before:
-            self.store.grow(vectors)
         if len(gone):
             self.store.remove(gone)
+        if len(photo_ids) > before:
+            self.store.grow(vectors, photo_ids)
         return ExactIndex(vectors, photo_ids, engine=self.store)
 
     @property
@@ -204,34 +203,3 @@ def _too_much(num_queries: int, num_results: int) -> SearchError:
         f"{num_results:,} results for {num_queries:,} queries at once do not fit into memory",
         hint="ask for fewer results, or with fewer queries at a time",
     )
-
-
-class _RowLookup:
-    """Photo id → row of the store, the last one where an id occurs twice."""
-
-    def __init__(self, ids: Ids) -> None:
-        self._sorted: tuple[Ids, Rows] | None = None
-        self._table: NDArray[np.int32] | None = None
-        top = max(0, int(ids.max(initial=0)))
-        if top < 8 * len(ids) + 1024:
-            # Ids are the database's row keys, so a table is small: one look-up a photo.
-            self._table = np.full(top + 1, -1, np.int32)
-            kept = np.flatnonzero(ids >= 0)
-            self._table[ids[kept]] = kept
-        else:
-            order = np.argsort(ids, kind="stable")
-            self._sorted = (ids[order], order)
-
-    def rows_of(self, photo_ids: Ids) -> Rows:
-        """Row of each id, -1 where there is none."""
-        if self._table is not None:
-            known = (photo_ids >= 0) & (photo_ids < len(self._table))
-            if known.all():
-                return self._table[photo_ids].astype(np.intp)
-            return np.where(known, self._table[np.where(known, photo_ids, 0)], -1).astype(np.intp)
-        assert self._sorted is not None
-        ids, order = self._sorted
-        if not len(ids):
-            return np.full(len(photo_ids), -1, np.intp)
-        at = np.searchsorted(ids, photo_ids, side="right") - 1
-        return np.where((at >= 0) & (ids[at] == photo_ids), order[at], -1)

@@ -51,6 +51,7 @@ def run(report: Any, work: Path, device: str) -> None:
     from model_check.opening import open_on
     from model_check.parity import check_family
     from model_check.speed import check_speed
+    from model_check.vectors import check_vectors
 
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     for family in FAMILIES:
@@ -62,6 +63,8 @@ def run(report: Any, work: Path, device: str) -> None:
         if report.check(f"a tiny {family} is made", made.returncode == 0, said=said):
             check_family(report, family, work / family, device)
     check_speed(report, open_on(work / FAMILIES[-1], "cpu"), device)
+    if device == "cuda":
+        check_vectors(report)
 
 
 def facts(device: str) -> dict[str, Any]:

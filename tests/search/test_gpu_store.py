@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gpu_stand_in
@@ -118,3 +119,21 @@ def test_a_build_without_gpus_and_a_machine_without_one_are_told(
     monkeypatch.delattr(gpu_stand_in, "StandardGpuResources")
     with pytest.raises(SearchError, match="the build for CPUs"):
         opened(vectors)
+
+
+def test_the_check_for_a_machine_with_a_gpu_is_ready(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(root / "scripts")
+    from model_check.vectors import NAME, check_vectors
+    from server_check.findings import Report
+
+    report = Report("test")
+    check_vectors(report, 3000)
+    assert len(report.checks) == 6
+    assert report.good, report.checks
+    monkeypatch.setattr(gpu_stand_in, "get_num_gpus", lambda: 0)
+    check_vectors(report, 10)
+    assert report.checks[-1]["check"] == NAME
+    assert report.checks[-1]["ok"] is None
+    assert "0 are seen" in report.checks[-1]["why"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from photocraft_local.search.faiss_scan import FaissScan
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.row_lookup import Ids
 from photocraft_local.search.stores.exact import settled, single_precision_error
 from photocraft_local.search.stores.plain import PlainStore
 from photocraft_local.search.stores.store import Found
@@ -42,7 +43,7 @@ class FaissStore:
         """``VectorStore.scores``, by NumPy: FAISS hands out the best only."""
         return self._plain.scores(queries, rows)
 
-    def grow(self, vectors: Halves) -> None:
+    def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:
         """``VectorStore.grow``: the new map, of which nothing is copied."""
         self._store = np.ascontiguousarray(vectors)
         self._plain = PlainStore(self._store)

@@ -21,6 +21,7 @@ import numpy as np
 from photocraft_local.errors import SearchError
 from photocraft_local.search.faiss_scan import load_faiss
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.row_lookup import Ids
 from photocraft_local.search.stores.exact import settled
 from photocraft_local.search.stores.store import Found, VectorStore
 
@@ -77,7 +78,7 @@ class FaissGpuStore:
         """``VectorStore.scores``, on the CPU: FAISS hands out the best only."""
         return self._beside.scores(queries, rows)
 
-    def grow(self, vectors: Halves) -> None:
+    def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:
         """``VectorStore.grow``: only what is new goes to the GPU. Raises SearchError where its
         memory does not hold it."""
         step = max(1, _UPLOAD_ELEMENTS // vectors.shape[1])
@@ -92,7 +93,7 @@ class FaissGpuStore:
                     hint="set vector_store = 'auto' to search on the CPU, or free GPU memory",
                 ) from exc
             self._store = np.ascontiguousarray(vectors)
-        self._beside.grow(vectors)
+        self._beside.grow(vectors, np.empty(0, np.int64) if photo_ids is None else photo_ids)
 
     def remove(self, rows: Rows) -> None:
         """``VectorStore.remove``: the copies stay on the GPU, out of reach, to the end of the

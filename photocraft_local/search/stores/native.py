@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.row_lookup import Ids
 from photocraft_local.search.stores.exact import damaged_row
 from photocraft_local.search.stores.store import Found
 
@@ -55,7 +56,7 @@ class NativeStore:
         self._native.scores(self._store, _whole(rows), queries, scores, self._code)
         return scores
 
-    def grow(self, vectors: Halves) -> None:
+    def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:
         """``VectorStore.grow``: the new map, of which nothing is copied."""
         self._store = np.ascontiguousarray(vectors)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from photocraft_local.search.halves import HalfProducts, Halves, Rows, Singles
 from photocraft_local.search.ranking import BestRows
+from photocraft_local.search.row_lookup import Ids
 from photocraft_local.search.stores.exact import settled, single_precision_error
 from photocraft_local.search.stores.store import Found
 
@@ -42,7 +43,7 @@ class PlainStore:
         self._kernel().exact_of_rows(queries, chosen, scores)
         return scores
 
-    def grow(self, vectors: Halves) -> None:
+    def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:
         """``VectorStore.grow``: the new map, of which nothing is copied."""
         self._store = np.asarray(vectors)
         self._own = threading.local()

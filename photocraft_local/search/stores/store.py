@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Protocol, TypeAlias
 
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.row_lookup import Ids
 
 Found: TypeAlias = tuple[Singles, Rows]  # scores and rows, (b, k) both
 
@@ -35,9 +36,9 @@ class VectorStore(Protocol):
         """Inner products (b, len(rows)) in the order of ``rows``, which may be any."""
         ...
 
-    def grow(self, vectors: Halves) -> None:
-        """Take in the rows that stand behind those that are known: ``vectors`` is the file as it
-        is now. What was copied stays."""
+    def grow(self, vectors: Halves, photo_ids: Ids) -> None:
+        """Take in the rows that stand behind those that are known: ``vectors`` (n, dim) and
+        ``photo_ids`` (n,) are the file as it is now. What was copied stays."""
         ...
 
     def remove(self, rows: Rows) -> None:

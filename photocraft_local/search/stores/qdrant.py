@@ -1,0 +1,250 @@
+"""The store for libraries past one machine's memory: a Qdrant server holds a copy of the vectors.
+
+The file of the library stays the truth: points carry photo ids, opening sends what is missing and
+takes back what is gone, so that a kill in between only leaves work to do. Every search is exact
+(``exact=True``, no graph is built). Qdrant ranks in its own rounding, the few rows at the border
+are scored again from the file (exact.py), so that answers are those of any other store.
+
+The client library is imported here alone; addresses.py says where it may connect to.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from photocraft_local.errors import MissingExtraError, SearchError
+from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.row_lookup import Ids, RowLookup
+from photocraft_local.search.stores.exact import settled
+from photocraft_local.search.stores.store import Found, VectorStore
+
+_ERROR = 2.0**-10  # of a product: the server keeps fp16 and rounds the query to it as well
+_POINTS = 512  # that are sent at once: 3 MiB of JSON at 512 numbers
+_PAGE = 10_000  # ids that are listed at once
+_QUERIES = 16  # that are asked at once
+_SECONDS = 120
+
+
+def connect(url: str, key: str = "") -> Any:
+    """A client for a server at an address that addresses.py has let pass. Nothing is sent yet."""
+    qdrant = _library()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a key over the loopback interface is fine
+        return qdrant.QdrantClient(
+            url=url,
+            api_key=key or None,
+            timeout=_SECONDS,
+            prefer_grpc=False,
+            check_compatibility=False,
+            trust_env=False,  # no proxy of the environment: it would see the vectors
+            follow_redirects=False,
+        )
+
+
+class QdrantStore:
+    """``beside`` is a store over the same file on this machine: it gives all scores at once, which
+    no server hands out."""
+
+    name = "qdrant"
+
+    def __init__(
+        self,
+        client: Any,
+        collection: str,
+        vectors: Halves,
+        photo_ids: Ids,
+        beside: VectorStore,
+        where: str,
+    ) -> None:
+        self._models = _library().models
+        self._client = client
+        self._collection = collection
+        self._beside = beside
+        self._where = where
+        self._lock = threading.Lock()
+        self._adopt(vectors, photo_ids)
+        self._synchronise()
+
+    @property
+    def reason(self) -> str:
+        return f"{int((self._ids >= 0).sum()):,} vectors at {self._where}, exact"
+
+    def top_k(self, queries: Singles, k: int, rows: Rows | None) -> Found:
+        """``VectorStore.top_k``."""
+        chosen = np.arange(len(self._ids)) if rows is None else rows
+        passing = self._filter(chosen)
+        return settled(
+            lambda some, wide: self._ask(some, wide, passing),
+            self._vectors,
+            queries,
+            k,
+            len(chosen),
+            _ERROR,
+        )
+
+    def scores(self, queries: Singles, rows: Rows | None) -> Singles:
+        """``VectorStore.scores``, from the file."""
+        return self._beside.scores(queries, rows)
+
+    def grow(self, vectors: Halves, photo_ids: Ids) -> None:
+        """``VectorStore.grow``: sends the new rows."""
+        before = len(self._ids)
+        self._adopt(vectors, photo_ids)
+        with self._lock:
+            self._send(np.arange(before, len(photo_ids)))
+        self._beside.grow(vectors, photo_ids)
+
+    def remove(self, rows: Rows) -> None:
+        """``VectorStore.remove``: the server deletes its copies."""
+        delete(self._client, self._collection, self._ids[rows])
+        self._beside.remove(rows)
+
+    def _adopt(self, vectors: Halves, photo_ids: Ids) -> None:
+        self._vectors = vectors
+        self._ids = np.array(photo_ids, np.int64)
+        self._lookup = RowLookup(self._ids)
+
+    # -- the copy --------------------------------------------------------------------------
+
+    def _synchronise(self) -> None:
+        with self._lock, _mapped():
+            if not self._client.collection_exists(self._collection):
+                self._create()
+            there = self._listed()
+            own = self._ids[self._ids >= 0]
+            delete(self._client, self._collection, np.setdiff1d(there, own))
+            rows = np.flatnonzero((self._ids >= 0) & ~np.isin(self._ids, there))
+            self._send(rows)
+
+    def _create(self) -> None:
+        models = self._models
+        self._client.create_collection(
+            self._collection,
+            vectors_config=models.VectorParams(
+                size=self._vectors.shape[1],
+                distance=models.Distance.DOT,
+                datatype=models.Datatype.FLOAT16,
+                on_disk=True,
+            ),
+            hnsw_config=models.HnswConfigDiff(m=0),  # no graph: every search is exact
+        )
+
+    def _listed(self) -> Ids:
+        ids: list[int] = []
+        at = None
+        while True:
+            points, at = self._client.scroll(
+                self._collection, limit=_PAGE, offset=at, with_payload=False, with_vectors=False
+            )
+            ids += [point.id for point in points]
+            if at is None:
+                return np.array(ids, np.int64)
+
+    def _send(self, rows: NDArray[np.intp]) -> None:
+        with _mapped():
+            for at in range(0, len(rows), _POINTS):
+                some = rows[at : at + _POINTS]
+                self._client.upsert(
+                    self._collection,
+                    self._models.Batch(
+                        ids=self._ids[some].tolist(),
+                        vectors=self._vectors[some].astype(np.float32).tolist(),
+                    ),
+                    wait=True,
+                )
+
+    # -- a search --------------------------------------------------------------------------
+
+    def _filter(self, rows: Rows) -> Any:
+        """What passes: by the shorter of two lists, those that pass or those that do not."""
+        if len(rows) == len(self._ids):
+            return None
+        models = self._models
+        if 2 * len(rows) <= len(self._ids):
+            return models.Filter(must=[models.HasIdCondition(has_id=self._ids[rows].tolist())])
+        others = np.delete(self._ids, rows)
+        others = others[others >= 0]
+        return models.Filter(must_not=[models.HasIdCondition(has_id=others.tolist())])
+
+    def _ask(self, queries: Singles, k: int, passing: Any) -> Found:
+        scores = np.empty((len(queries), k), np.float32)
+        ids = np.empty((len(queries), k), np.int64)
+        for at in range(0, len(queries), _QUERIES):
+            requests = [
+                self._models.QueryRequest(
+                    query=query.tolist(),
+                    filter=passing,
+                    params=self._models.SearchParams(exact=True),
+                    limit=k,
+                    with_payload=False,
+                    with_vector=False,
+                )
+                for query in queries[at : at + _QUERIES]
+            ]
+            with _mapped():
+                answers = self._client.query_batch_points(self._collection, requests)
+            for line, answer in enumerate(answers, at):
+                points = answer.points
+                if len(points) != k:
+                    raise _not_ours(self._collection)
+                scores[line] = [point.score for point in points]
+                ids[line] = [point.id for point in points]
+        rows = self._lookup.rows_of(ids.ravel()).reshape(ids.shape)
+        if (rows < 0).any():
+            raise _not_ours(self._collection)
+        return scores, rows
+
+
+def delete(client: Any, collection: str, photo_ids: Ids) -> None:
+    """Delete the points of these photos; those that are not there are passed over."""
+    models = _library().models
+    ids = [photo_id for photo_id in photo_ids.tolist() if photo_id >= 0]
+    with _mapped():
+        for at in range(0, len(ids), _PAGE):
+            selector = models.PointIdsList(points=ids[at : at + _PAGE])
+            client.delete(collection, selector, wait=True)
+
+
+def collections(client: Any, prefix: str) -> list[str]:
+    """Names of the server's collections that begin with ``prefix``. Raises SearchError where the
+    server does not answer."""
+    with _mapped():
+        names = [one.name for one in client.get_collections().collections]
+    return [name for name in names if name.startswith(prefix)]
+
+
+def _library() -> Any:
+    try:
+        import qdrant_client
+    except ImportError as exc:
+        raise MissingExtraError("qdrant-client", "qdrant", "a Qdrant server") from exc
+    return qdrant_client
+
+
+@contextmanager
+def _mapped() -> Iterator[None]:
+    from qdrant_client.http.exceptions import ApiException
+
+    try:
+        yield
+    except (ApiException, OSError, ValueError) as exc:
+        told = str(exc).partition("\n")[0][:200]
+        raise SearchError(
+            f"the Qdrant server did not answer as it should: {told or type(exc).__name__}",
+            hint="see that it runs and can be reached; or set vector_store = 'auto' to search the"
+            " file of this machine",
+        ) from exc
+
+
+def _not_ours(collection: str) -> SearchError:
+    return SearchError(
+        f"the Qdrant collection {collection!r} does not hold the photos of this library",
+        hint="search again: it is brought up to date when it is opened",
+    )
