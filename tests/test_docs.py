@@ -75,7 +75,7 @@ PAGES = (
     "docs/trajectories.md",
 )
 MODULES_UNDER = ("", "photocraft_local", "tests")
-TOP_FOLDERS = "photocraft_local|kernels|scripts|benchmarks|tests|docs"
+TOP_FOLDERS = "photocraft_local|kernels|scripts|benchmarks|examples|tests|docs"
 
 
 def command_lines(page: str) -> Iterator[str]:

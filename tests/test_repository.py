@@ -42,7 +42,7 @@ def test_no_tracked_text_names_a_path_of_one_machine(root: Path) -> None:
 def test_every_module_opens_with_what_it_is(root: Path) -> None:
     missing = [
         path.relative_to(root)
-        for folder in ("photocraft_local", "kernels", "benchmarks", "tests")
+        for folder in ("photocraft_local", "kernels", "benchmarks", "examples", "tests")
         for path in (root / folder).rglob("*.py")
         if not path.read_text("utf-8").lstrip().startswith(('"""', 'r"""'))
     ]

@@ -33,6 +33,7 @@ from photocraft_local.serving.chat_model import (
 )
 
 _LEAST = len(FOLDS) - 1
+_SHARE_OF_ROOM = 3  # and a third of what the stable blocks and a reply leave of it
 _CHARACTERS = 3  # of a token, at the least
 _ITEMS = (50, 10, 3)  # of each list of a shortened result
 _MOST_BLOCK = 4000  # characters of a post-mortem where no window is known
@@ -56,6 +57,7 @@ class Room:
         self._num_refused = 0
         self._refused_at = 0  # tokens, by our count, of a prompt and reply that the server refused
         self._request_tokens: int | None = None
+        self._stable: tuple[list[Message], int] = [], 0  # blocks, their tokens
 
     def make(self, episode: Episode) -> None:
         """Before each call. Raises FinalAnswerDue if only an answer has room."""
@@ -132,7 +134,7 @@ class Room:
         for fold in range(least_fold, len(FOLDS)):
             made = replace(made, fold=fold)
             size = episode.compact(made)
-            if before is None or size <= most_characters(before.window):
+            if before is None or self._is_small(episode, before, size):
                 break
         after = self._load(episode)
         episode.trajectory.compactions.append(
@@ -201,17 +203,39 @@ class Room:
         """Whether a reply fits, and in a later turn the request for a summary and its reply."""
         reply = load.reply
         if not (episode.last_turn or episode.correction or episode.memory.context.is_bare):
-            reply = max(reply, self._request(episode) + self._writing.reply)
+            asked = self._request(episode) + self._writing.reply
+            # Where that would take most of what there is, turns have it, and S is code's alone.
+            if asked <= (self._limit(load) - self._stable_tokens(episode)) // 2:
+                reply = max(reply, asked)
         return load.prompt + reply <= self._limit(load) and self._pictures_fit(episode, load)
 
     def _is_worth_it(self, episode: Episode, load: Load) -> bool:
-        """Whether the turns before the newest take more than S would, or too many pictures."""
+        """Whether the turns before the newest take more than S may, or too many pictures."""
         context = episode.memory.context
         older = self._measured(context.messages(without=1))
-        stable = self._measured(context.messages(without=context.num_turns))
-        if older is None or stable is None or older.pictures > stable.pictures:
+        kept = self._measured(context.messages(without=context.num_turns))
+        if older is None or kept is None or older.pictures > kept.pictures:
             return True
-        return older.prompt - stable.prompt > load.window // SHARE_OF_S
+        return older.prompt - kept.prompt > self._most_of_s(episode, load)
+
+    def _stable_tokens(self, episode: Episode) -> int:
+        stable = episode.memory.context.stable()
+        if self._stable[0] != stable:
+            load = self._measured(stable)
+            self._stable = stable, load.prompt if load else 0
+        return self._stable[1]
+
+    def _most_of_s(self, episode: Episode, load: Load) -> int:
+        """Tokens. Where the stable blocks nearly fill the window, turns need the rest of it."""
+        room = self._limit(load) - load.reply - self._stable_tokens(episode)
+        return max(0, min(load.window // SHARE_OF_S, room // _SHARE_OF_ROOM))
+
+    def _is_small(self, episode: Episode, load: Load, characters: int) -> bool:
+        context = episode.memory.context
+        kept = self._measured(context.messages(without=context.num_turns))
+        size = kept.prompt - self._stable_tokens(episode) if kept else 0
+        most = self._most_of_s(episode, load)
+        return size <= most and characters <= most_characters(load.window)
 
     def _limit(self, load: Load) -> int:
         return min(load.window, self._refused_at or load.window)

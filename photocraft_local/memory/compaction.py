@@ -7,6 +7,7 @@ checked against the state (fidelity.py). When to compact is decided elsewhere (a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
@@ -59,6 +60,15 @@ class Prose:
         if any(problems(call.arguments, WRITE_SUMMARY["parameters"])):
             return None
         return cls(**{key: " ".join(call.arguments[key].split()) for key in _PROSE})
+
+    @classmethod
+    def of_text(cls, text: str) -> Prose | None:
+        """The same of a reply that no grammar held: the JSON object in it."""
+        try:
+            said = json.loads(text[text.find("{") : text.rfind("}") + 1])
+            return cls(**{key: _line(said[key], _LONGEST[key]) for key in _PROSE})
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
 
     @classmethod
     def from_plain(cls, plain: Plain) -> Prose:
@@ -206,6 +216,10 @@ def _seen(steps: Sequence[Step], step: Step, longest: int) -> str:
         return ""
     said = " ".join(steps[step.index].thought.split())
     return f"; then: {prompt_json(shortened(said, longest))}" if said else ""
+
+
+def _line(text: Json, longest: int) -> str:
+    return shortened(" ".join(str(text).split()), longest)
 
 
 def _last(items: Sequence[_Item], number: int) -> Sequence[_Item]:

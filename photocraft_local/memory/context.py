@@ -33,6 +33,13 @@ class Context:
         self._summary: list[Message] = []
         self._turns: list[list[Message]] = []
 
+    @classmethod
+    def of(cls, opening: Sequence[Message]) -> Context:
+        """One whose stable blocks are messages already."""
+        made = cls("", ())
+        made._stable = list(opening)
+        return made
+
     @property
     def is_bare(self) -> bool:
         return self._is_bare
@@ -64,6 +71,10 @@ class Context:
             turn.append({"role": "user", "content": parts})
         self._turns.append(turn)
 
+    def append(self, message: Message) -> None:
+        """What else was said, as a part of the newest turn; before the first, it stays."""
+        (self._turns[-1] if self._turns else self._stable).append(message)
+
     def drop_last_turn(self) -> None:
         """Takes back a turn that was not sent yet, so that it can be added shortened."""
         self._turns.pop()
@@ -72,6 +83,10 @@ class Context:
         """Replaces every turn but the last ``keep``, pictures too, by ``summary``."""
         self._summary = [] if self._is_bare else [{"role": "user", "content": summary}]
         self._turns = self._turns[len(self._turns) - keep :]
+
+    def stable(self) -> list[Message]:
+        """What no compaction changes."""
+        return list(self._stable)
 
     def messages(self, *, without: int = 0) -> list[Message]:
         """All of them, or what stood before the last ``without`` turns."""

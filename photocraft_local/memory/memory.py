@@ -55,6 +55,7 @@ class EpisodeMemory:
         self.course = Course(episodic)
         self.working = self.course.working
         self._steps: list[Step] = []
+        self.meant: list[Step] = []  # the same in the terms of our tools
         self._prose: Prose | None = None  # the newest that a model wrote, of steps to …
         self._told = 0
         self.repaired: tuple[str, ...] = ()  # what was mended in the newest S
@@ -73,17 +74,21 @@ class EpisodeMemory:
             plan = stated(intent.breakdown)
             self.record = replace(self.record, intent=intent, plan=plan)
 
-    def observe(self, step: Step) -> None:
-        """Takes a finished step into the prompt, the working state and the record."""
-        self.record = self.course.into(self.record, step)
-        self._steps.append(step)
+    def observe(self, step: Step, meant: Step | None = None) -> None:
+        """Takes a finished step into the prompt, the working state and the record. ``meant``: a
+        foreign tool's, in the terms of ours."""
+        meant = meant or step
+        self.record = self.course.into(self.record, meant)
+        self._newest = step
+        self._steps.append(replace(step, observation=meant.observation))
+        self.meant.append(meant)
         self.context.add_turn(step, self.course.line)
 
     def cut(self, cut: Cut) -> None:
         """Shows the last step shortened; before its turn is sent, never after."""
         if self.context.num_turns and cut.step == len(self._steps):
             self.context.drop_last_turn()
-            self.context.add_turn(self._steps[-1], self.course.line, cut)
+            self.context.add_turn(self._newest, self.course.line, cut)
 
     def compact(self, made: Compaction) -> int:
         """S = digest ⊕ session ⊕ working takes the place of the turns up to ``made.covered``.
@@ -157,7 +162,7 @@ class Memory:
             except LibraryError as error:
                 _log.warning("this question is not remembered: %s", error.message)
         if self.skills is not None:
-            steps = episode.steps if steps is None else steps
+            steps = episode.meant if steps is None else steps
             learn(self.skills, record, answer, steps, episode.hints, self._find_places)
 
     def recall(self, text: str) -> list[str]:

@@ -171,3 +171,19 @@ def test_an_episode_that_was_cut_goes_on_with_the_same_bytes(
     again = Agent(rest, wide_registry(memory), memory, chosen)
     assert again.resume(agent.last_trace).uids == ("aaaaa",)
     assert json.dumps(rest.prompts[0]) == json.dumps(model.prompts[-1])
+
+
+@pytest.mark.parametrize("mode", ["code", "model"])
+def test_where_card_and_question_nearly_fill_the_window_turns_go_on_all_the_same(
+    memory: Memory, settings: Settings, mode: str
+) -> None:
+    model = Windowed([*looks(*[{"rows": 30}] * 60), SUBMIT], 8000, (WRITES[mode],))
+    chosen = replace(settings, max_turns=100, summary=mode)
+    registry = wide_registry(memory)
+    agent = Agent(model, registry, memory, chosen, library_card="many words " * 1850)
+    assert agent.ask("q").uids == ("aaaaa",)
+    assert agent.last_trace
+    trace = trajectory.load(agent.last_trace)
+    assert len(trace.steps) == 61
+    assert trace.cuts == []
+    assert len(trace.compactions) > 5
