@@ -125,7 +125,9 @@ class OnnxDualEncoder:
 
     def _run_text(self, text: str) -> NDArray[np.float32]:
         encoding = self._tokenizer.encode(self._asked(text))
-        feed = self._text_feed(encoding.ids, encoding.attention_mask)
+        # SigLIP never learned to leave out what its texts are padded with.
+        mask = [1] * len(encoding.ids) if self._is_siglip else encoding.attention_mask
+        feed = self._text_feed(encoding.ids, mask)
         if self._folder.vision == self._folder.text:
             blank = np.zeros((1, 3, self._rules.height, self._rules.width), np.float32)
             feed["pixel_values"] = blank

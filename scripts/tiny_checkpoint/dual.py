@@ -1,5 +1,6 @@
 """Dual encoders of a few MB with the real architectures and random weights, as ONNX folders in the
-layout of common exporters: two towers in ``onnx/``, tokenizer and preprocessing at the top.
+layouts of common exporters: two towers in ``onnx/`` or one model with both, at the top tokenizer
+and preprocessing.
 
 Needs torch, transformers and onnx (the engine environment). ``write`` gives back transformers' own
 model, for comparison.
@@ -29,8 +30,9 @@ _VISION = _TOWER | {"image_size": SIDE, "patch_size": PATCH}
 _MOST_TOKENS = {"clip": 77, "siglip": 64, "siglip2": 64}
 
 
-def write(out: Path, family: str) -> Any:
-    """``family`` is a key of ``DUAL``. What stands at ``out`` already is overwritten."""
+def write(out: Path, family: str, *, joint: bool = False) -> Any:
+    """``family`` is a key of ``DUAL``; ``joint``: one file has both towers. What stands at ``out``
+    already is overwritten."""
     import torch
 
     (out / "onnx").mkdir(parents=True, exist_ok=True)
@@ -40,7 +42,7 @@ def write(out: Path, family: str) -> Any:
         for name, tensor in model.named_parameters():
             if tensor.ndim >= 2:
                 tensor.copy_(torch.from_numpy(values(name, tuple(tensor.shape))))
-    _export(out / "onnx", model, family)
+    _export_joint(out, model, family) if joint else _export(out / "onnx", model, family)
     _write_json(out / "config.json", model.config.to_dict() | {"torch_dtype": "float32"})
     _write_json(out / "preprocessor_config.json", _pictures(family))
     return model
@@ -88,18 +90,50 @@ def _export(folder: Path, model: Any, family: str) -> None:
         ("text_model", Words(), ids, "input_ids", {0: "batch_size", 1: "sequence_length"}),
     )
     for (stem, tower, example, given, free), made in zip(towers, names, strict=True):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of traces that hold constants, and of its age
-            torch.onnx.export(
-                tower.eval(),
-                (example,),
-                str(folder / f"{stem}.onnx"),
-                dynamo=False,
-                input_names=[given],
-                output_names=[made],
-                dynamic_axes={given: free, made: {0: "batch_size"}},
-                opset_version=18,
-            )
+        axes = {given: free, made: {0: "batch_size"}}
+        _to_onnx(folder / f"{stem}.onnx", tower, {given: example}, [made], axes)
+
+
+def _export_joint(folder: Path, model: Any, family: str) -> None:
+    """As one model, whose two batches may differ, with its other outputs before the vectors."""
+    import torch
+
+    class Both(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, pixel_values: Any, attention_mask: Any) -> Any:
+            masks = {"attention_mask": attention_mask}
+            made = self.model(input_ids=input_ids, pixel_values=pixel_values, **masks)
+            return made.logits_per_image, made.logits_per_text, made.text_embeds, made.image_embeds
+
+    ids = torch.ones(3, 64 if family != "clip" else 9, dtype=torch.int64)
+    texts = {0: "text_batch_size", 1: "sequence_length"}
+    axes = {"input_ids": texts, "pixel_values": {0: "image_batch_size"}, "attention_mask": texts}
+    given = {"input_ids": ids, "pixel_values": torch.zeros(2, 3, SIDE, SIDE)}
+    names = ["logits_per_image", "logits_per_text", "text_embeds", "image_embeds"]
+    axes |= {"text_embeds": {0: "text_batch_size"}, "image_embeds": {0: "image_batch_size"}}
+    _to_onnx(folder / "model.onnx", Both(), given | {"attention_mask": ids}, names, axes)
+
+
+def _to_onnx(
+    path: Path, model: Any, given: dict[str, Any], made: list[str], axes: dict[str, Any]
+) -> None:
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of traces that hold constants, and of its age
+        torch.onnx.export(
+            model.eval(),
+            tuple(given.values()),
+            str(path),
+            dynamo=False,
+            input_names=list(given),
+            output_names=made,
+            dynamic_axes=axes,
+            opset_version=18,
+        )
 
 
 def _pooled(features: Any) -> Any:

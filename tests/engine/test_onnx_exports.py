@@ -13,6 +13,7 @@ from PIL import Image
 from photocraft_local.embeddings.onnx_dual import OnnxDualEncoder
 
 FAMILIES = ("clip", "siglip", "siglip2")
+ALL = (*FAMILIES, "clip in one file", "siglip2 in one file")
 # As each family's reference prepares a text: SigLIP takes punctuation out, all make it small.
 TEXTS = {
     "a photo of two Dogs, on the beach!": "a photo of two dogs on the beach",
@@ -26,11 +27,12 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[
 
     made: dict[str, tuple[Path, Any]] = {}
 
-    def get(family: str) -> tuple[Path, Any]:
-        if family not in made:
+    def get(name: str) -> tuple[Path, Any]:
+        family, _, joint = name.partition(" ")
+        if name not in made:
             folder = tmp_path_factory.mktemp("dual") / family
-            made[family] = (folder, write(folder, family))
-        return made[family]
+            made[name] = (folder, write(folder, family, joint=bool(joint)))
+        return made[name]
 
     return get
 
@@ -40,7 +42,7 @@ def unit(features: Any) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_photos_have_the_vectors_of_transformers(
     exported: Callable[[str], tuple[Path, Any]], photos: list[Image.Image], family: str
 ) -> None:
@@ -58,13 +60,14 @@ def test_photos_have_the_vectors_of_transformers(
     np.testing.assert_allclose(vectors, alone, atol=1e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_words_have_the_vectors_of_transformers(
     exported: Callable[[str], tuple[Path, Any]], family: str
 ) -> None:
     from transformers import PreTrainedTokenizerFast
 
     folder, model = exported(family)
+    family = folder.name
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     tokenizer.pad_token = {"clip": "<|endoftext|>", "siglip": "</s>", "siglip2": "<pad>"}[family]
     encoder = OnnxDualEncoder(folder)
