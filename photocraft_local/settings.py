@@ -189,6 +189,11 @@ class Settings:
         "older turns become a summary; without it they are dropped, for comparison", default=True
     )
 
+    runs: int = _option(
+        "independent runs of a question by a model, whose candidates are judged by evidence",
+        default=1,
+    )
+
     def __post_init__(self) -> None:
         checks = {
             "server_port": self.server_port == 0 or 1024 <= self.server_port <= 65535,
@@ -208,6 +213,7 @@ class Settings:
             "hemisphere": self.hemisphere in HEMISPHERES,
             "vector_store": self.vector_store in VECTOR_STORES
             or self.vector_store.startswith("qdrant:"),
+            "runs": 1 <= self.runs <= 16,
             "first_weekday": self.first_weekday in WEEKDAYS,
             "summary": self.summary in ("code", "model"),
             "encoder_device": self.encoder_device in ("auto", "cuda", "cpu"),

@@ -20,6 +20,7 @@ from photocraft_local.app import (
     AnsweredPhoto,
     AskAnswer,
     AskedPlan,
+    AskedRun,
     FoundPhoto,
     IndexSummary,
     LibraryStatus,
@@ -54,6 +55,7 @@ from photocraft_local.records import (
     Skipped,
     Step,
     ToolCall,
+    Usage,
 )
 
 PAGES = (
@@ -179,7 +181,9 @@ def forms() -> Iterator[Json]:
     answered = (AnsweredPhoto(photo, (Evidence("", "", "", True),)),)
     pictures = (Picture("q1", b"/photos/\xff.jpg"),)
     plan = AskedPlan("", "", "", pictures)
-    yield answers.answer_json(AskAnswer("", answered, steps=steps, plan=plan), None, steps=True)
+    runs = (AskedRun(1, (), steps=steps, usage=Usage(1)),)
+    asked = AskAnswer("", answered, steps=steps, plan=plan, runs=runs)
+    yield answers.answer_json(asked, None, steps=True)
     event = Event(1, 1, datetime(2021, 6, 14), datetime(2021, 6, 14), 1, "p7k3mq")
     yield details_json(PhotoDetails(photo, event, ()))
     yield skipped_json(Skipped(b"/photos/\xff.mp4", "video", ""))

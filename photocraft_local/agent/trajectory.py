@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import secrets
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
@@ -36,6 +37,13 @@ def new_episode_id(now: datetime | None = None) -> str:
     return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
+def group_of(episode_id: str) -> str:
+    """Of a run of a question that was asked several times at once, the id of the record that joins
+    them; empty for any other episode."""
+    found = re.fullmatch(r"(\d{8}-\d{6}-[0-9a-f]{6})-\d+", episode_id)
+    return found[1] if found else ""
+
+
 @dataclass(kw_only=True)
 class Trajectory(Attempt):
     """The record of one episode. Its lists are those of the attempt that goes on, or of the one
@@ -43,7 +51,9 @@ class Trajectory(Attempt):
 
     ``compactions`` and ``cuts`` say what of the steps the prompt holds, so that the same prompt can
     be made again, with the library's ``card`` and the ``hints``: ``text``, and what is known of
-    where each came from; None as long as they were not asked for."""
+    where each came from; None as long as they were not asked for. ``runs``: ids of the episodes
+    whose candidates were pooled; such a record has no steps of its own, and ``notes`` on the
+    choice."""
 
     question: str
     today: date
@@ -57,6 +67,8 @@ class Trajectory(Attempt):
     config: dict[str, Json] = field(default_factory=dict)
     card: str = ""
     hints: list[dict[str, Json]] | None = None
+    runs: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     seconds: float = 0.0  # that it has run so far
     status: Status = "running"
@@ -107,6 +119,8 @@ class Trajectory(Attempt):
             "pictures": [picture.to_json() for picture in self.pictures],
             "card": self.card,
             "hints": self.hints,
+            "runs": self.runs,
+            "notes": self.notes,
             "attempts": [attempt.to_json() for attempt in self.attempts],
             **told,
             "seconds": self.seconds,
@@ -197,6 +211,8 @@ def of_json(data: dict[str, Any]) -> Trajectory:
         config=data["config"],
         card=data.get("card", ""),
         hints=data.get("hints"),
+        runs=list(map(str, data.get("runs", ()))),
+        notes=list(map(str, data.get("notes", ()))),
         attempts=list(map(Attempt.from_json, data.get("attempts", ()))),
         steps=made.steps,
         rejected=made.rejected,

@@ -5,34 +5,36 @@ What was understood and the first sets are told while the search still runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from photocraft_local.app.backbones import chosen
+from photocraft_local.app.episodes import (
+    Listeners,
+    StepsTold,
+    agent_of,
+    brain_of,
+    eyes_of,
+    filters_that_ran,
+)
 from photocraft_local.app.pictures import check_unchanged, pictures_of
-from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan, Candidates
+from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan
 from photocraft_local.app.texts import plain
-from photocraft_local.errors import UnknownPhoto, UsageError
+from photocraft_local.errors import UsageError
 from photocraft_local.records import Photo, Step, Usage
 
 if TYPE_CHECKING:
     from photocraft_local.agent.loop import Agent
-    from photocraft_local.agent.pictures import Picture
     from photocraft_local.agent.planner.planner import Asked, Planner
     from photocraft_local.app.parts import Parts
-    from photocraft_local.memory.memory import Memory
     from photocraft_local.records import Answer
     from photocraft_local.serving.chat_model import ChatModel
-    from photocraft_local.serving.qwen.brain import Brain
-    from photocraft_local.tools.context import ToolContext
 
 MORE = "more of this"  # what a picture without a question asks
-_SHOWN = 3  # photos of a set on the way
+RULES_ARE_ONE = "rules give the same answer each time: however many runs of them are one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +46,6 @@ class Question:
     plan: str = ""
 
 
-def _nothing(_: object) -> None:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """Who is told what while a question runs: of the plan, of each set, of each step."""
-
-    on_plan: Callable[[AskedPlan], None] = _nothing
-    on_candidates: Callable[[Candidates], None] = _nothing
-    on_step: Callable[[Step], None] = _nothing
-    on_stage: Callable[[str], None] = _nothing  # of the model, while it starts
-
-
-@dataclass(slots=True)
-class _Run:
-    """The steps of an episode, told as they come."""
-
-    parts: Parts
-    listeners: Listeners
-    steps: list[Step] = field(default_factory=list)
-
-    def __call__(self, step: Step) -> None:
-        self.steps.append(step)
-        self.listeners.on_step(step)
-        data = step.observation.data
-        if step.observation.ok and "save_as" in step.call.arguments and data.get("count"):
-            photos = tuple(islice(self._photos(data.get("photos", ())), _SHOWN))
-            self.listeners.on_candidates(Candidates(step.thought, data["count"], photos))
-
-    def _photos(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Photo]:
-        """Those of the set; a picture of the question, or one that does not pass, is none."""
-        for row in rows:
-            if row.get("passes", True):
-                with suppress(UnknownPhoto):
-                    yield self.parts.library().photo(row["uid"])
-
-
 def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> AskAnswer:
     """``PhotoSearch.ask``."""
     from photocraft_local.app.memories import memory_of
@@ -89,11 +53,17 @@ def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> 
     parts.library()  # what is not there is said before what was not understood
     given = _given(parts, question, today)
     model, shown = _opened(parts, given, listeners)
-    run = _Run(parts, listeners)
     memory = memory_of(parts)
-    agent = _agent(parts, model, memory, given, run)
+    if parts.settings.runs > 1 and (brain := brain_of(parts)):
+        from photocraft_local.app.runs import ask_all
+
+        return ask_all(parts, brain, shown, given, memory, listeners)
+    run = StepsTold(parts, listeners)
+    eyes = eyes_of(parts, brain_of(parts), given, listeners)
+    agent = agent_of(parts, model, memory, given, run, eyes)
     answer = agent.ask(shown.question, plan=given.plan, pictures=given.pictures)
-    return _answer(parts, shown, answer, run.steps, agent)
+    told = _answer(parts, shown, answer, run.steps, agent)
+    return replace(told, notes=(RULES_ARE_ONE,)) if parts.settings.runs > 1 else told
 
 
 def plan(parts: Parts, question: Question, today: date) -> AskedPlan:
@@ -109,12 +79,21 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     from photocraft_local.app.memories import memory_of
 
     record = trajectory.load(trace)
+    if group := trajectory.group_of(record.episode_id):
+        whole = trace.with_name(f"{group}.json")
+        if whole.is_file():  # one run alone gives no answer to the question
+            trace, record = whole, trajectory.load(whole)
     check_unchanged(record.pictures)
     given = Asked(record.question, record.today, record.pictures, record.plan, habits_of(record))
     model, shown = _opened(parts, given, listeners)
     memory = memory_of(parts)
-    run = _Run(parts, listeners)
-    agent = _agent(parts, model, memory, given, run)
+    if record.runs:
+        from photocraft_local.app.runs import go_on
+
+        return go_on(parts, brain_of(parts), shown, given, memory, listeners, trace)
+    run = StepsTold(parts, listeners)
+    eyes = eyes_of(parts, brain_of(parts), given, listeners)
+    agent = agent_of(parts, model, memory, given, run, eyes)
     answer = agent.resume(trace)
     return _answer(parts, shown, answer, trajectory.load(trace).all_steps, agent)
 
@@ -170,84 +149,6 @@ def _check_looks(parts: Parts, model: Planner, given: Asked) -> None:
         parts.searcher()
 
 
-def _agent(parts: Parts, model: ChatModel, memory: Memory, given: Asked, run: _Run) -> Agent:
-    from photocraft_local.agent.loop import Agent
-    from photocraft_local.app.sights import seen_by, viewing_of
-    from photocraft_local.serving.qwen.judge import Judge
-    from photocraft_local.tools.registry import Registry
-    from photocraft_local.tools.standard import standard_tools
-
-    context = tool_context(parts, memory, given.today, given.pictures)
-    context.question = own_words(given.question, given.plan)
-    # A question that goes on reads "last week" as it did.
-    context.settings = replace(
-        context.settings,
-        hemisphere=given.habits.hemisphere,
-        first_weekday=given.habits.weekday,
-    )
-    brain = _brain(parts)
-    shown = seen_by(brain, given.pictures, parts.settings.max_pixels) if brain else {}
-    if brain:
-        context.viewing = viewing_of(brain, len(shown))
-        context.judge = Judge(brain, run.listeners.on_stage)
-    return Agent(
-        model,
-        Registry(standard_tools(episodic=parts.settings.episodic), context),
-        memory,
-        parts.settings,
-        today=given.today,
-        library_card=library_card(parts),
-        generation=parts.library().generation(),
-        on_step=run,
-        shown=shown,
-    )
-
-
-def _brain(parts: Parts) -> Brain | None:
-    """The model that runs already; None where rules drive the loop."""
-    if chosen(parts.settings) == "planner":
-        return None
-    return parts.backbone().brain(_nothing)
-
-
-def tool_context(
-    parts: Parts, memory: Memory, today: date, pictures: Sequence[Picture]
-) -> ToolContext:
-    """What the tools of one episode work on; nothing that needs a model that sees."""
-    from photocraft_local.tools.context import ToolContext
-
-    catalog = parts.catalog()
-    return ToolContext(
-        library=parts.library(),
-        catalog=catalog,
-        make_searcher=lambda: parts.searcher(catalog),
-        make_encoder=parts.encoder,
-        gazetteer=parts.atlas(),
-        today=today,
-        settings=parts.settings,
-        memory=memory,
-        pictures={picture.id: picture.path for picture in pictures},
-        open_knowledge=parts.knowledge,
-    )
-
-
-def own_words(question: str, plan: str) -> str:
-    """What an answer is held against, as the tools know it: a plan stands in the question's place,
-    and leaves nothing to be read."""
-    return "" if plan else question
-
-
-def library_card(parts: Parts) -> str:
-    """A few lines about the library for the prompt: counts and span; nothing untrusted."""
-    columns = parts.catalog().columns
-    lines = [f"{len(parts.catalog())} photos, {columns.num_dated} of them with a time"]
-    if columns.num_dated:
-        times = columns.times[[0, columns.num_dated - 1]].astype("datetime64[s]").astype(str)
-        lines.append(f"from {times[0]} to {times[1]}")
-    lines.append(f"{int(columns.located.sum())} photos with a position")
-    return "\n".join(lines)
-
-
 def _planner(parts: Parts) -> Planner:
     from photocraft_local.agent.planner import Planner
 
@@ -268,7 +169,7 @@ def _answer(
         ),
         text=answer.text,
         reason=answer.reason,
-        filter=_filters_that_ran(steps),
+        filter=filters_that_ran(steps),
         understood=answer.understood,
         not_understood=answer.not_understood,
         steps=tuple(steps),
@@ -284,10 +185,3 @@ def _usage(agent: Agent) -> Usage | None:
     """Of all that the episode asked of a model."""
     total = agent.record.total_usage() if agent.record else Usage()
     return total if total.prompt else None
-
-
-def _filters_that_ran(steps: Iterable[Step]) -> str:
-    """The echoes of the filters that the steps asked for, each once, in order."""
-    asked = [step for step in steps if {"when", "where"} & set(step.call.arguments)]
-    echoes = [str(step.observation.data.get("filter", "")) for step in asked]
-    return "; ".join(dict.fromkeys(echo for echo in echoes if echo))

@@ -10,8 +10,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.asking import Listeners, Question, ask, resume
+from photocraft_local.app.asking import Question, ask, resume
 from photocraft_local.app.asking import plan as understood
+from photocraft_local.app.episodes import Listeners
 from photocraft_local.app.filters import Filters
 from photocraft_local.app.indexing import absolute, index
 from photocraft_local.app.parts import Parts

@@ -80,7 +80,7 @@ def replay(parts: Parts, record: Trajectory) -> Replay:
 
 def _tools(parts: Parts, record: Trajectory) -> Registry:
     from photocraft_local.agent.opening import habits_of
-    from photocraft_local.app.asking import own_words, tool_context
+    from photocraft_local.app.episodes import own_words, tool_context
     from photocraft_local.memory.memory import Memory
     from photocraft_local.tools.registry import Registry
     from photocraft_local.tools.standard import standard_tools

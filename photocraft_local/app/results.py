@@ -76,6 +76,23 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedRun:
+    """One of several runs of a question. ``is_kept``: all that it gave is in the answer;
+    ``problem``: why it has no answer."""
+
+    number: int  # from 1
+    photos: tuple[str, ...]  # UIDs that it gave
+    text: str = ""
+    reason: str = ""
+    problem: str = ""
+    is_kept: bool = False
+    steps: tuple[Step, ...] = ()
+    trajectory: Path | None = None
+    usage: Usage | None = None
+    limit: str = ""  # as in ``AskAnswer``
+
+
+@dataclass(frozen=True, slots=True)
 class AskAnswer:
     """The exact set that answers a question, possibly empty."""
 
@@ -92,6 +109,8 @@ class AskAnswer:
     usage: Usage | None = None  # of all turns and compactions; None where no model ran
     limit: str = ""  # that ended it: turns, tokens, seconds, replies, window; empty: none
     attempts: int = 1
+    runs: tuple[AskedRun, ...] = ()  # where a model answered several times
+    notes: tuple[str, ...] = ()  # on the choice between them
 
     def __len__(self) -> int:
         return len(self.photos)

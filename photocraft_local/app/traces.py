@@ -72,6 +72,11 @@ class Traces:
         """Raises UsageError if there is no such trace, AgentError if it cannot be read."""
         return trajectory.load(self.path(name))
 
+    def runs(self, record: Trajectory) -> Sequence[Trajectory]:
+        """The episodes that were pooled, as far as their traces are still there."""
+        paths = [self.folder / f"{name}.json" for name in record.runs]
+        return [trajectory.load(path) for path in paths if path.is_file()]
+
     def list(self) -> Sequence[TraceSummary]:
         """Oldest first."""
         return [_summary(path) for path in sorted(self.folder.glob("*.json"))]
@@ -164,6 +169,8 @@ def newest(folder: Path) -> Path:
 def last_cut(folder: Path) -> Path:
     """The newest trace without an end. Raises UsageError if there is none."""
     for path in sorted(folder.glob("*.json"), reverse=True):
+        if trajectory.group_of(path.stem):
+            continue  # its question is gone on with as a whole
         try:
             if trajectory.load(path).status in _CUT:
                 return path

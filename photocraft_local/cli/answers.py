@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from photocraft_local.app import AskAnswer, AskedPlan
+from photocraft_local.app import AskAnswer, AskedPlan, AskedRun
 from photocraft_local.cli.console import Console, json_text
 from photocraft_local.cli.rendering import count_text, evidence_json, evidence_line, photo_line
 from photocraft_local.records import Json, Step, Usage, paths_json
@@ -42,6 +42,10 @@ def show_answer(
         console.line(photo_line(answered.photo))
         for evidence in answered.evidence:
             console.line(f"    {evidence_line(evidence)}")
+    for run in answer.runs:
+        console.note(_run_line(run))
+    for note in answer.notes:
+        console.note(note)
     if answer.filter:
         console.note(f"filter: {answer.filter}")
     if answer.understood:
@@ -64,8 +68,20 @@ def _explain(answer: AskAnswer, console: Console) -> None:
         for line in answer.plan.text.splitlines():
             if not line.startswith("# "):
                 console.line(f"    {line}")
-    for step in answer.steps:
+    for run in answer.runs:
+        console.line(_run_line(run))
+        for step in run.steps:
+            console.line(f"    {_step_line(step)}")
+    for step in () if answer.runs else answer.steps:
         console.line(_step_line(step))
+
+
+def _run_line(run: AskedRun) -> str:
+    """E.g. ``run 2: p7k3mq, in the answer``."""
+    gave = ", ".join(run.photos) or run.problem or run.text or run.reason or "nothing"
+    kept = ", in the answer" if run.is_kept and run.photos else ""
+    limit = f"; due at once: {_LIMITS[run.limit]}" if run.limit else ""
+    return f"run {run.number}: {gave}{kept}{limit}"
 
 
 def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[str, Json]:
@@ -90,18 +106,36 @@ def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[st
         "usage": asdict(answer.usage) if answer.usage else None,
         "limit": answer.limit or None,
         "attempts": answer.attempts,
+        "runs": [_run_json(run, steps=steps) for run in answer.runs],
+        "notes": list(answer.notes),
     }
     if steps:
-        form["steps"] = [
-            {
-                "tool": step.call.name,
-                "arguments": step.call.arguments,
-                "outcome": step.observation.brief,
-                "error": step.observation.error,
-            }
-            for step in answer.steps
-        ]
+        form["steps"] = [_step_json(step) for step in answer.steps]
     return form
+
+
+def _run_json(run: AskedRun, *, steps: bool) -> dict[str, Json]:
+    form: dict[str, Json] = {
+        "run": run.number,
+        "uids": list(run.photos),
+        "text": run.text,
+        "reason": run.reason,
+        "problem": run.problem or None,
+        "kept": run.is_kept,
+        "limit": run.limit or None,
+        "trajectory": str(run.trajectory) if run.trajectory else None,
+        "usage": asdict(run.usage) if run.usage else None,
+    }
+    return form | ({"steps": [_step_json(step) for step in run.steps]} if steps else {})
+
+
+def _step_json(step: Step) -> dict[str, Json]:
+    return {
+        "tool": step.call.name,
+        "arguments": step.call.arguments,
+        "outcome": step.observation.brief,
+        "error": step.observation.error,
+    }
 
 
 def plan_json(plan: AskedPlan) -> dict[str, Json]:

@@ -38,9 +38,19 @@ def summary_json(summary: TraceSummary) -> dict[str, Json]:
     }
 
 
-def trace_lines(record: Trajectory, thoughts: EpisodeRecord | None = None) -> Iterator[str]:
-    """The episode in the order in which it went; ``thoughts`` is what its steps came to."""
+def trace_lines(
+    record: Trajectory,
+    thoughts: EpisodeRecord | None = None,
+    runs: Sequence[Trajectory] = (),
+) -> Iterator[str]:
+    """The episode in the order in which it went; ``thoughts`` is what its steps came to. ``runs``:
+    those that were pooled."""
     yield from _opening(record)
+    for number, run in enumerate(runs, start=1):
+        found = " ".join(run.answer.uids) or run.answer.reason if run.answer else run.error
+        yield _line(f"run {number}", f"{run.episode_id}  {run.status}  {found}".rstrip())
+    for note in record.notes:
+        yield from _block("note", note)
     for name, text in intent_told(thoughts) if thoughts else ():
         yield from _block(name, text)
     for number, attempt in enumerate(record.attempts, start=1):
@@ -55,7 +65,7 @@ def trace_lines(record: Trajectory, thoughts: EpisodeRecord | None = None) -> It
         yield from _answer(record.answer)
     if record.seconds:
         yield _line("ran", f"{record.seconds:,.1f} s")
-    if total := _tokens(record.total_usage()):
+    if total := _tokens(sum((run.total_usage() for run in runs), record.total_usage())):
         yield _line("all", total)
 
 

@@ -83,12 +83,14 @@ class MemoryStore:
         )
 
     def forget(self, episode_id: str) -> None:
-        """Removes one episode and its trace. Raises UsageError if it is not there."""
+        """Removes one episode and its traces. Raises UsageError if it is not there."""
         self.show(episode_id)
         self._keep(lambda line: line.record is None or line.record.episode_id != episode_id)
         trace = self._traces / f"{episode_id}.json"
-        for path in (trace, atomic.part_of(trace), trace.with_suffix(JOURNAL)):
-            path.unlink(missing_ok=True)
+        runs = self._traces.glob(f"{episode_id}-*.json")  # of the same question
+        for one in (trace, *runs):
+            for path in (one, atomic.part_of(one), one.with_suffix(JOURNAL)):
+                path.unlink(missing_ok=True)
 
     def forget_all(self) -> int:
         """Removes every episode and trace; returns how many episodes there were."""

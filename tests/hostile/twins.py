@@ -18,7 +18,7 @@ from twin_photos import write_photos, write_target
 from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent.loop import Agent
 from photocraft_local.agent.trajectory import Trajectory, load
-from photocraft_local.app.asking import library_card, tool_context
+from photocraft_local.app.episodes import library_card, tool_context
 from photocraft_local.app.memories import memory_of
 from photocraft_local.records import Answer, path_text
 from photocraft_local.serving.chat_model import ChatModel

@@ -15,7 +15,7 @@ from made_pages import Sheet, pdf
 
 from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent.loop import Agent
-from photocraft_local.app.asking import library_card
+from photocraft_local.app.episodes import library_card
 from photocraft_local.cli.main import main
 from photocraft_local.embeddings.registry import make_encoder
 from photocraft_local.memory.memory import Memory

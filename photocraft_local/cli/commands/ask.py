@@ -39,6 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plan", metavar="FILE", help="run this plan, - for stdin; see --show-plan"
     )
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=int,
+        help="let a model answer N times, and keep the photos that the evidence is for",
+    )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument(
         "--show-plan",
@@ -72,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_target(args.sheet)
     question = " ".join(args.question)
     plan = "" if args.plan is None else _plan_in(args.plan)
-    settings = Settings.load(**settings_overrides(args, *ANSWERING))
+    settings = Settings.load(**settings_overrides(args, *ANSWERING, "runs"))
     with _offering_resume(settings.library / "traces", console), PhotoSearch(settings) as photos:
         if args.show_plan:
             shown = photos.plan(question, pictures=args.image, plan=plan)

@@ -133,7 +133,8 @@ def _show(photos: PhotoSearch, name: str, args: argparse.Namespace, console: Con
         console.json(record.to_json())
         return exit_codes.OK
     try:
-        lines = list(trace_lines(record, photos.traces.thoughts(record)))
+        runs = photos.traces.runs(record)
+        lines = list(trace_lines(record, photos.traces.thoughts(record), runs))
     except (AttributeError, KeyError, TypeError, ValueError) as exc:  # a file of another's hand
         raise AgentError(
             f"the trace {name!r} holds what no trace can hold: {exc!r}",

@@ -32,13 +32,15 @@ class Brain:
         """Whether each reply begins with reasoning; by the name where no template is at hand."""
         return self.counter.thinking if self.counter else "thinking" in self.name.lower()
 
-    def model(self) -> QwenModel:
+    def model(self, *, temperature: float = 0.0, seed: int | None = None) -> QwenModel:
         """For one episode."""
         return QwenModel(
             self.chat,
             self.pictures,
             name=self.name,
             limits=self.limits,
+            temperature=temperature,
+            seed=seed,
             counter=self.counter,
             window=self.window,
             max_pictures=self.max_pictures,

@@ -62,6 +62,7 @@ class ChatClient:
         self._thinks, self._lives = thinks, lives or (lambda: True)
         self._is_doubted = False  # the server let a request run out of time
         self._lock = threading.Lock()
+        self._waiting: set[concurrent.futures.Future[Any]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._http: httpx.AsyncClient | None = None
         self._chooser = Chooser(self._post, model)
@@ -91,6 +92,11 @@ class ChatClient:
         reply = self._wait(self._tried("GET", "/v1/models", tries=1))
         entries = reply.get("data") if isinstance(reply, dict) else None
         return [str(entry.get("id", "")) for entry in entries or () if isinstance(entry, dict)]
+
+    def cancel(self) -> None:
+        """Ends every request that a thread waits for, with ModelError there."""
+        for future in list(self._waiting):
+            future.cancel()
 
     def close(self) -> None:
         """Ends the connections and the client's thread; the next request opens them anew."""
@@ -229,11 +235,16 @@ class ChatClient:
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
         future = self._started(work)
+        self._waiting.add(future)
         try:
             return future.result()
+        except concurrent.futures.CancelledError as exc:
+            raise ModelError("the request was cancelled", hint="ask again") from exc
         except BaseException:
             future.cancel()
             raise
+        finally:
+            self._waiting.discard(future)
 
     def _started(self, work: Coroutine[Any, Any, Any]) -> concurrent.futures.Future[Any]:
         """Runs the coroutine in the client's own loop, whose thread starts with the first."""
