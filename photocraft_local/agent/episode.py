@@ -18,6 +18,7 @@ from photocraft_local.memory.text import prompt_json, shortened
 from photocraft_local.memory.working import WorkingState
 from photocraft_local.records import Json, Step, ToolCall
 from photocraft_local.serving.chat_model import Message, Reply
+from photocraft_local.tools.plan import PlanTool
 
 MOST_SAID = 2000  # characters that are kept of a reply without a call
 _MOST_HELD, _MOST_SETS = 60, 12  # photos of each kind, and sets, that the last turn is offered
@@ -109,6 +110,8 @@ class Episode:
             if step.call.name == call.name and step.call.arguments == call.arguments:
                 doubted = not {"doubtful", "unmentioned"}.isdisjoint(step.observation.data)
                 return None if doubted or resaved & _sets_read(call) else step
+            if step.call.name == call.name == PlanTool.name:
+                return None  # back to what the plan was before
             resaved.add(step.call.arguments.get("save_as"))
         return None
 

@@ -192,6 +192,7 @@ class Agent:
                 told,
             )
         )
+        self.registry.begin_anew()
         again = self._opened(record)
         again.kept = episode.kept
         again.save()

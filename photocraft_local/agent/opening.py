@@ -36,6 +36,8 @@ class Tools(Protocol):
 
     def put_back(self, call: ToolCall, seen: Observation) -> Observation: ...
 
+    def begin_anew(self) -> None: ...
+
 
 def opened(
     record: Trajectory,
@@ -138,8 +140,10 @@ def replayed(episode: Episode, steps: list[Step], tools: Tools) -> Episode:
     is saved before all is put back, so that a second cut loses no step.
     """
     record = episode.trajectory
-    for step in (step for attempt in record.attempts for step in attempt.steps):
-        tools.put_back(step.call, step.observation)
+    for attempt in record.attempts:
+        for step in attempt.steps:
+            tools.put_back(step.call, step.observation)
+        tools.begin_anew()
     for step in steps:
         seen = tools.put_back(step.call, step.observation)
         episode.take(replace(step, observation=seen))

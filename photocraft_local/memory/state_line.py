@@ -23,7 +23,8 @@ def state_line(state: WorkingState, change: Change, notes: Sequence[str] = ()) -
     june=14, +cakes=1 | photos: 1 confirmed (+1), 0 rejected``, and behind it ``notes``."""
     parts = [*_conditions(state, set(change.conditions)), *_goal(state)]
     if state.sets:
-        sets = [f"{_plus(name, change.sets)}{_name(name)}={n}" for name, n in state.sets.items()]
+        last = sorted(state.sets, key=lambda name: name in change.sets)
+        sets = [f"{_plus(name, change.sets)}{_name(name)}={state.sets[name]}" for name in last]
         parts.append(f"sets: {', '.join(_newest(sets))}")
     if state.confirmed or state.rejected:
         yes = f"{len(state.confirmed)} confirmed{_more(change.confirmed)}"

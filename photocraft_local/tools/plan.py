@@ -6,8 +6,10 @@ Finds nothing by itself; memory reads the same arguments and keeps them through 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+from photocraft_local.errors import UsageError
 from photocraft_local.records import Json, Observation
 from photocraft_local.tools import planning, schema
 from photocraft_local.tools.context import ToolContext
@@ -58,7 +60,8 @@ class PlanTool:
 
     def put_back(self, arguments: Arguments, seen: Observation, context: ToolContext) -> bool:
         if seen.ok:
-            context.plan = context.plan.revised(arguments)
+            with suppress(UsageError):  # of another version: the plan is as far as it can be read
+                context.plan = context.plan.revised(arguments)
         return True
 
 

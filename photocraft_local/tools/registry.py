@@ -16,6 +16,7 @@ from photocraft_local.errors import FilterSyntaxError, MalformedCall, Photocraft
 from photocraft_local.records import Observation, ToolCall
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import safe_text, stable
+from photocraft_local.tools.planning import Plan
 from photocraft_local.tools.ports import PutsBack, Tool
 from photocraft_local.tools.validate import check_schema, close_to, normalised, problems
 
@@ -63,6 +64,10 @@ class Registry:
         seen = self._run(call)
         self.context.stated.observe(call, seen, self.context.sets)
         return seen
+
+    def begin_anew(self) -> None:
+        """Before a fresh attempt at the question: it states its own plan. Sets stay."""
+        self.context.plan = Plan()
 
     def put_back(self, call: ToolCall, seen: Observation) -> Observation:
         """What a call of an episode that was cut left behind beside its result: a saved set,

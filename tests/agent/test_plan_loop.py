@@ -4,6 +4,7 @@ what the model reads, what is kept, and that resume, exports and compactions los
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +21,7 @@ from photocraft_local.agent.loop import Agent
 from photocraft_local.cli.main import main
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.skills import SkillStore
+from photocraft_local.memory.working import WorkingState
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
@@ -196,6 +198,72 @@ def test_twelve_compactions_keep_plan_statuses_and_reasons(play: Callable[..., A
     kept = one.memory.store.list()[0] if one.memory.store else None
     assert kept
     assert [step.status for step in kept.plan] == ["ruled out", "done", *["ruled out"] * 12]
+
+
+def test_a_fresh_attempt_states_its_own_plan_also_where_it_goes_on(
+    play: Callable[..., Asked],
+) -> None:
+    lines: list[Line] = [PLAN, MAY, OUT, *["words"] * 7]
+    again = [PLAN, mark(1, "done", "none"), JUNE, DONE, SUBMIT]
+    one = play(*lines, *again, restarts=1, skills=False)
+    one.ask()
+    assert [step.observation.error for step in one.trace().steps] == [""] * 5
+    assert one.told()[1].startswith('open: nothing stated | step 2 of 2 "the walk in June"')
+    cut = play(*lines, *again[:2], KeyboardInterrupt(), restarts=1, skills=False)
+    with pytest.raises(KeyboardInterrupt):
+        cut.ask()
+    rest = play(*again[2:], restarts=1, skills=False)
+    assert cut.agent.last_trace is not None
+    rest.agent.resume(cut.agent.last_trace)
+    assert rest.told() == one.told()
+    assert rest.memory.store is not None
+    plans = [record.plan for record in rest.memory.store.list()]
+    assert plans[0] == plans[1]
+    assert [step.status for step in plans[0]] == ["done", "done"]
+
+
+def test_an_earlier_plan_may_be_taken_up_again_but_not_said_twice(
+    play: Callable[..., Asked],
+) -> None:
+    other = ToolCall("plan", {"steps": [{"goal": "ask for June at once"}]})
+    one = play(PLAN, PLAN, other, PLAN, JUNE, PLAN, DONE, SUBMIT)
+    trace = one.ask()
+    assert [reply["before_step"] for reply in trace.rejected] == [2, 5]
+    assert one.memory.store is not None
+    assert [step.status for step in one.memory.store.list()[0].plan] == [
+        "open",
+        "done",
+        "ruled out",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_no_state_line_has_room_for_is_in_the_summary(
+    play: Callable[..., Asked], seed: int
+) -> None:
+    chance = random.Random(seed)
+    lines: list[Line] = [PLAN]
+    for n in range(25):
+        when = f"{chance.choice(['May', 'June'])} {1990 + n}"
+        lines.append(ToolCall("filter_photos", {"when": when, "save_as": f"set_{n}"}))
+        if chance.random() < 0.3:
+            lines.append(ToolCall("plan", {"steps": [{"goal": f"way {n} {HOSTILE[:70]}"}]}))
+        if chance.random() < 0.3:
+            lines.append(ToolCall("compress_context", {"reason": f"round {n}"}))
+    one = play(*lines, ToolCall("compress_context", {"reason": "last"}), JUNE, SUBMIT, max_turns=99)
+    trace = one.ask()
+    state = WorkingState()
+    for step in trace.steps[:-2]:
+        state.observe(step)
+    told = one.summary(-1)["working"]
+    times = [item.words for item in state.constraints if item.status == "open"]
+    assert len(times) == 25
+    assert told["constraints"]["open"]["time"] == times
+    assert told["sets"] == state.sets
+    rows = [(row["status"], row["goal"], row.get("why", "")) for row in told["plan"]["steps"]]
+    assert rows == [(step.status, step.goal, step.why) for step in state.plan.steps]
+    longest = max(len(line) for prompt in one.model.seen for line in states(prompt))
+    assert longest < 700
 
 
 def test_unknown_steps_are_a_clear_error_and_the_plan_stays(play: Callable[..., Asked]) -> None:
