@@ -129,7 +129,7 @@ def test_the_check_for_a_machine_with_a_gpu_is_ready(
     from server_check.findings import Report
 
     report = Report("test")
-    check_vectors(report, 3000)
+    check_vectors(report, 800)
     assert len(report.checks) == 6
     assert report.good, report.checks
     monkeypatch.setattr(gpu_stand_in, "get_num_gpus", lambda: 0)

@@ -60,7 +60,9 @@ def held(client: Any) -> set[int]:
 def assert_same_as_the_file(store: QdrantStore, vectors: Any, ids: Any) -> None:
     index, plain = ExactIndex(vectors, ids, engine=store), ExactIndex(vectors, ids, engine="numpy")
     rng = np.random.default_rng(5)
-    queries = np.concatenate([vectors[[11, 40]], rng.standard_normal((3, DIM))]).astype(np.float32)
+    queries = np.concatenate(
+        [vectors[[11, 40]], rng.standard_normal((3, vectors.shape[1]))]
+    ).astype(np.float32)
     alive = ids[ids >= 0]
     for chosen in (None, alive[:3], rng.permutation(alive)[:90], alive[60:]):
         for k in (1, 17, 400):
@@ -72,6 +74,26 @@ def assert_same_as_the_file(store: QdrantStore, vectors: Any, ids: Any) -> None:
 
 def test_the_same_photos_and_scores_as_from_the_file(client: Any, vectors: Any, ids: Any) -> None:
     assert_same_as_the_file(opened(client, vectors, ids), vectors, ids)
+
+
+@pytest.mark.parametrize("dim", [DIM, 512])
+def test_qdrants_own_engine_gives_the_same_photos_and_scores(
+    tmp_path: Path, make_vectors: Any, dim: int
+) -> None:
+    pytest.importorskip("qdrant_edge")
+    from qdrant_edge_client import EdgeClient
+
+    vectors = make_vectors(np.random.default_rng(dim), N, dim)
+    vectors[::9] = vectors[11]
+    ids = np.arange(7, N + 7)
+    client = EdgeClient(tmp_path)
+    opened(client, vectors[:500], ids[:500])
+    erased, zeroed = ids.copy(), vectors.copy()
+    erased[[5, 300]], zeroed[[5, 300]] = -1, 0
+    store = opened(client, zeroed, erased)
+    assert held(client) == set(erased.tolist()) - {-1}
+    assert_same_as_the_file(store, zeroed, erased)
+    client.close()
 
 
 def test_what_was_cut_short_is_finished_and_what_is_gone_is_taken_back(
