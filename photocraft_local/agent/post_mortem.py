@@ -37,7 +37,8 @@ _KEPT = (12, 5, 2, 0)  # entries of each list; fewer where there is no room
 
 
 def request(why: str) -> Message:
-    return {"role": "user", "content": render("post_mortem_request", why=why)}
+    words = prompt_json(shortened(why, _LONGEST))  # a model's, maybe, and so a photo's
+    return {"role": "user", "content": render("post_mortem_request", why=words)}
 
 
 def said(reply: Reply) -> Mapping[str, str] | None:
