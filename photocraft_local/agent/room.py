@@ -220,10 +220,12 @@ class Room:
 
     def _stable_tokens(self, episode: Episode) -> int:
         stable = episode.memory.context.stable()
-        if self._stable[0] != stable:
-            load = self._measured(stable)
-            self._stable = stable, load.prompt if load else 0
-        return self._stable[1]
+        if self._stable[0] == stable:
+            return self._stable[1]
+        load = self._measured(stable)
+        if load is not None and load.exact:  # an estimate learns
+            self._stable = stable, load.prompt
+        return load.prompt if load else 0
 
     def _most_of_s(self, episode: Episode, load: Load) -> int:
         """Tokens. Where the stable blocks nearly fill the window, turns need the rest of it."""
