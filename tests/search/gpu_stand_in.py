@@ -46,6 +46,10 @@ class GpuIndexFlatIP:
         self.room = 1 << 30
         self.added: list[int] = []
 
+    @property
+    def ntotal(self) -> int:
+        return len(self.rows)
+
     def add(self, rows: Any) -> None:
         assert rows.dtype == np.float32
         if (len(self.rows) + len(rows)) * rows.shape[1] * 2 > self.room:

@@ -58,6 +58,17 @@ def test_either_way_of_filtering_gives_the_rows_of_the_cpu(
         assert gpu.filtered_by == way
 
 
+def test_more_gathered_rows_than_fit_at_once_go_in_parts(
+    vectors: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faiss_gpu, "_GATHER_BYTES", 2 * DIM * 100)
+    gpu = opened(vectors)
+    monkeypatch.setattr(gpu, "_measured", lambda: (0.0, 1.0))
+    queries = np.stack([vectors[7], vectors[40]]).astype(np.float32)
+    for k in (1, 30, 150):
+        assert_same(gpu, vectors, queries, k, np.arange(3, N, 7))
+
+
 def test_what_a_mask_leaves_too_little_of_is_gathered(
     vectors: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,10 +115,15 @@ def test_only_new_rows_go_to_the_gpu(vectors: Any, monkeypatch: pytest.MonkeyPat
 
 def test_a_gpu_that_is_too_small_is_told(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = opened(vectors[:100])
-    monkeypatch.setattr(gpu._index, "room", 1000)
-    with pytest.raises(SearchError, match="do not fit on GPU 0") as error:
+    monkeypatch.setattr(faiss_gpu, "_UPLOAD_ELEMENTS", 1000 * DIM)
+    monkeypatch.setattr(gpu._index, "room", 2 * DIM * 3000)
+    with pytest.raises(SearchError, match=r"GPU 0: .*out of memory") as error:
         gpu.grow(vectors)
     assert "auto" in error.value.hint
+    monkeypatch.setattr(gpu._index, "room", 1 << 30)
+    gpu.grow(vectors)  # what had arrived is not sent twice
+    assert gpu._index.added == [100, 1000, 1000, *[1000] * 3, 900]
+    assert_same(gpu, vectors, vectors[[5, 5000]].astype(np.float32), 4, None)
 
 
 def test_a_build_without_gpus_and_a_machine_without_one_are_told(

@@ -14,6 +14,8 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ import numpy as np
 from photocraft_local.errors import SearchError
 from photocraft_local.search.faiss_scan import load_faiss
 from photocraft_local.search.halves import Halves, Rows, Singles
+from photocraft_local.search.ranking import BestRows
 from photocraft_local.search.row_lookup import Ids
 from photocraft_local.search.stores.exact import settled
 from photocraft_local.search.stores.store import Found, VectorStore
@@ -28,6 +31,7 @@ from photocraft_local.search.stores.store import Found, VectorStore
 MOST_ROWS = 2048  # that FAISS's GPU code hands back for a query
 _ERROR = 2.0**-10  # of a product with a query in fp16, twice over
 _UPLOAD_ELEMENTS = 1 << 24  # float32 numbers that are added at once: 64 MiB
+_GATHER_BYTES = 1 << 28  # of gathered vectors that are on the GPU at once
 _SAMPLE = 4096  # rows by which the way of filtering is chosen
 _MASK_SPARE = 1.2
 
@@ -79,19 +83,13 @@ class FaissGpuStore:
         return self._beside.scores(queries, rows)
 
     def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:
-        """``VectorStore.grow``: only what is new goes to the GPU. Raises SearchError where its
-        memory does not hold it."""
+        """``VectorStore.grow``: only what is new goes to the GPU. Raises SearchError where it
+        does not fit there."""
         step = max(1, _UPLOAD_ELEMENTS // vectors.shape[1])
         with self._lock:
-            try:
-                for at in range(len(self._store), len(vectors), step):
+            for at in range(int(self._index.ntotal), len(vectors), step):
+                with _in_its_memory(self._device):
                     self._index.add(vectors[at : at + step].astype(np.float32))
-            except RuntimeError as exc:
-                raise SearchError(
-                    f"{vectors.nbytes / (1 << 20):,.0f} MiB of vectors do not fit on GPU"
-                    f" {self._device}: {exc}",
-                    hint="set vector_store = 'auto' to search on the CPU, or free GPU memory",
-                ) from exc
             self._store = np.ascontiguousarray(vectors)
         self._beside.grow(vectors, np.empty(0, np.int64) if photo_ids is None else photo_ids)
 
@@ -100,7 +98,8 @@ class FaissGpuStore:
         process."""
 
     def _search(self, queries: Singles, k: int) -> Found:
-        scores, rows = self._index.search(queries, k)
+        with _in_its_memory(self._device):
+            scores, rows = self._index.search(queries, k)
         return scores, rows
 
     def _within(self, queries: Singles, k: int, rows: Rows) -> Found:
@@ -124,16 +123,23 @@ class FaissGpuStore:
         return scores, found
 
     def _gathered(self, queries: Singles, k: int, rows: Rows) -> Found:
+        best = BestRows(len(queries), k)
+        step = max(k, _GATHER_BYTES // (2 * self._store.shape[1]))
         # FAISS wants both sides in one type; fp16 halves what crosses the bus.
-        scores, places = self._faiss.knn_gpu(
-            self._resources,
-            queries.astype(np.float16),
-            self._store[rows],
-            k,
-            metric=self._faiss.METRIC_INNER_PRODUCT,
-            device=self._device,
-        )
-        return scores, np.where(places >= 0, rows[places], -1)
+        halves = queries.astype(np.float16)
+        for at in range(0, len(rows), step):
+            chosen = rows[at : at + step]
+            with _in_its_memory(self._device):
+                scores, places = self._faiss.knn_gpu(
+                    self._resources,
+                    halves,
+                    np.asarray(self._store[chosen]),
+                    min(k, len(chosen)),
+                    metric=self._faiss.METRIC_INNER_PRODUCT,
+                    device=self._device,
+                )
+            best.add_each(scores, np.where(places >= 0, chosen[places], -1))
+        return best.sorted()
 
     def _measured(self) -> tuple[float, float]:
         """Seconds for gathering one row, and for searching all of them, on this GPU."""
@@ -147,6 +153,17 @@ class FaissGpuStore:
         return self._seconds
 
 
+@contextmanager
+def _in_its_memory(device: int) -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as exc:  # what FAISS raises for all that its GPU code meets
+        raise SearchError(
+            f"FAISS failed on GPU {device}: {str(exc)[:200]}",
+            hint="set vector_store = 'auto' to search on the CPU, or free GPU memory",
+        ) from exc
+
+
 def no_gpu(faiss: Any, device: int = 0) -> str:
     """Why this FAISS cannot use the GPU, '' if it can."""
     if not hasattr(faiss, "StandardGpuResources"):
@@ -155,7 +172,7 @@ def no_gpu(faiss: Any, device: int = 0) -> str:
     return "" if number > device else f"GPU {device} is wanted, {number} are seen"
 
 
-def _quickest(run: Any) -> float:
+def _quickest(run: Callable[[], object]) -> float:
     spent = []
     for _ in range(3):
         start = time.perf_counter()
