@@ -18,6 +18,7 @@ sys.path[0] = str(SCRIPTS)
 sys.path.insert(1, str(SCRIPTS.parent))  # the package itself, which need not be installed
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 FAMILIES = ("qwen2.5-vl", "qwen3-vl")
+EMBEDDER = "qwen3-vl-embedding"
 PACKAGES = ("torch", "transformers", "triton", "torchvision", "llguidance", "qwen-vl-utils", "vllm")
 
 
@@ -48,19 +49,24 @@ def run(report: Any, work: Path, device: str) -> None:
     """``report``: server_check's."""
     import torch
 
+    from model_check.encoders import check_encoders
     from model_check.opening import open_on
     from model_check.parity import check_family
     from model_check.speed import check_speed
     from model_check.vectors import check_vectors
 
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    for family in FAMILIES:
+    for family in (*FAMILIES, EMBEDDER):
         script = str(SCRIPTS / "make_tiny_checkpoint.py")
         made = subprocess.run(
             [sys.executable, script, str(work / family), family], capture_output=True, text=True
         )
         said = (made.stdout or made.stderr)[-300:].strip()
-        if report.check(f"a tiny {family} is made", made.returncode == 0, said=said):
+        if not report.check(f"a tiny {family} is made", made.returncode == 0, said=said):
+            continue
+        if family == EMBEDDER:
+            check_encoders(report, work / family, device)
+        else:
             check_family(report, family, work / family, device)
     check_speed(report, open_on(work / FAMILIES[-1], "cpu"), device)
     if device == "cuda":

@@ -50,6 +50,10 @@ def test_it_runs_with_torch_and_transformers_alone(root: Path, tmp_path: Path) -
         assert verdicts[f"{family}: a kept prefix gives the same tokens"]
         assert verdicts[f"{family}: a reply that a schema holds"] is None  # llguidance is absent
     assert any(name.startswith("speed at") for name in verdicts)
+    assert verdicts["attention by sdpa"]
+    assert verdicts["attention by varlen"] is None  # it has kernels for CUDA alone
+    assert verdicts["Qwen3-VL-Embedding by transformers"] is None  # llguidance is absent
+    assert verdicts["a CLIP in ONNX form: the CPU's vectors"] is None  # so is onnxruntime
 
 
 @pytest.mark.parametrize("spoilt", ["language", "vision"])
