@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from photocraft_local.cli.main import main
+from photocraft_local.cli.entry import main
 
 sys.exit(main())

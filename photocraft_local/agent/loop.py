@@ -86,7 +86,7 @@ class Agent:
         self.record: trajectory.Trajectory | None = None  # of the last episode
         self._clock = clock
         self._budget: Budget  # of the episode
-        self._room: Room  # of the attempt
+        self._room: Room
 
     def ask(self, question: str, *, plan: str = "", pictures: tuple[Picture, ...] = ()) -> Answer:
         """Answers one question. ``plan`` is the text of one that the person gave, ``pictures``
@@ -125,6 +125,8 @@ class Agent:
         record = episode.trajectory
         record.status = "running"
         self._budget = Budget(self.settings, record, self._clock)
+        tools, how = self.registry.schemas(), self.settings
+        self._room = Room(self.model, tools, self._budget, how.compact_at, how.summary)
         episode.save()
         self.memory.take_compaction_request()  # one left by an episode that was cut
         try:
@@ -154,7 +156,6 @@ class Agent:
 
     def _go(self, episode: Episode) -> NoReturn:
         """One attempt, to its end: Answered, or an error."""
-        self._room = self._room_for(episode)
         self._end_if_answered(episode)  # cut between the answer and its last save
         self._grant(episode, wish_left(episode.trajectory))
         while True:
@@ -195,6 +196,7 @@ class Agent:
         self.registry.begin_anew()
         again = self._opened(record)
         again.kept = episode.kept
+        self._room.begin_anew()
         again.save()
         return again
 
@@ -257,10 +259,6 @@ class Agent:
             answer = answer_of(f"{record.question} {record.plan}", steps)
             gave_up = bool(episode.last_turn and answer.reason and not answer.uids)
             raise GaveUp(answer) if gave_up else Answered(answer)
-
-    def _room_for(self, episode: Episode) -> Room:
-        tools, how = self.registry.schemas(), self.settings
-        return Room(self.model, tools, self._budget, how.compact_at, how.summary)
 
     def _opened(self, record: trajectory.Trajectory) -> Episode:
         library = self.settings.library

@@ -40,7 +40,7 @@ _MOST_BLOCK = 4000  # characters of a post-mortem where no window is known
 
 
 class Room:
-    """For one attempt. ``tools`` are all tools, also in turns that offer fewer; ``compact_at`` is
+    """For one episode. ``tools`` are all tools, also in turns that offer fewer; ``compact_at`` is
     the share of the window at which turns are compacted, ``summary`` says who writes S."""
 
     def __init__(
@@ -58,6 +58,10 @@ class Room:
         self._refused_at = 0  # tokens, by our count, of a prompt and reply that the server refused
         self._request_tokens: int | None = None
         self._stable: tuple[list[Message], int] = [], 0  # blocks, their tokens
+
+    def begin_anew(self) -> None:
+        """For another attempt; what the server refused stays known."""
+        self._num_refused, self._request_tokens = 0, None
 
     def make(self, episode: Episode) -> None:
         """Before each call. Raises FinalAnswerDue if only an answer has room."""

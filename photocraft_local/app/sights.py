@@ -6,6 +6,7 @@ The question's pictures stay in the prompt for the whole episode, so they take a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from photocraft_local.tools.viewing import DETAILS, Viewing
@@ -20,8 +21,13 @@ _OWN = 8  # the question's pictures take at most an eighth of it
 
 def viewing_of(brain: Brain, num_own: int) -> Viewing:
     """What one call may show to the model, beside ``num_own`` pictures of the question."""
-    most = _most(brain)
-    return _viewing(brain, max(1, most - num_own) if most else 0, brain.window // _CALLS)
+
+    def left() -> int:
+        most = _most(brain)
+        return max(1, most - num_own) if most else 0
+
+    viewing = _viewing(brain, left(), brain.window // _CALLS)
+    return replace(viewing, learned=left)  # the server may refuse so many in the midst of it
 
 
 def seen_by(brain: Brain, pictures: Sequence[Picture], max_pixels: int) -> dict[str, bytes]:

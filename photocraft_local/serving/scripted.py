@@ -26,7 +26,9 @@ class ScriptedModel:
     in its turn (a dead server, a Ctrl-C). ``seen`` holds the messages of every call so far.
 
     With a ``window`` it counts as a model does: four bytes of a message's JSON are a token, a
-    picture has ``picture_tokens`` of them, and a prompt that leaves no room is refused.
+    picture has ``picture_tokens`` of them, and a prompt that leaves no room is refused. Requests
+    for a summary, whose one tool is none that runs, are answered from ``summaries`` where they are
+    given, and by nothing usable past their end; else from ``replies``.
     """
 
     def __init__(
@@ -37,8 +39,10 @@ class ScriptedModel:
         window: int = 0,
         most_pictures: int = 0,
         picture_tokens: int = 100,
+        summaries: Iterable[Reply] | None = None,
     ) -> None:
         self._replies = list(replies)
+        self._written = None if summaries is None else list(summaries)
         self._window, self._most_pictures = window, most_pictures
         self._picture_tokens = picture_tokens
         self._next = 0
@@ -46,22 +50,38 @@ class ScriptedModel:
         self.seen: list[tuple[Message, ...]] = []
 
     @classmethod
-    def from_trajectory(cls, trajectory: Path | Mapping[str, Any]) -> ScriptedModel:
-        """A model that repeats the accepted calls of a saved trajectory, in order.
+    def from_trajectory(
+        cls, trajectory: Path | Mapping[str, Any], *, window: int = 0, most_pictures: int = 0
+    ) -> ScriptedModel:
+        """A model that repeats the accepted calls of a saved trajectory, in order, and what was
+        written at its compactions. Of attempts that brought no answer it repeats what the last one
+        did not do again, submissions apart.
 
-        Takes the file or its parsed JSON. Raises ModelError if it holds no steps to repeat. It
-        knows no window: a call that was made again after a compaction is refused as repeated.
+        Takes the file or its parsed JSON. Raises ModelError if it holds no steps to repeat. The
+        ``window`` is the script's, by its own count of tokens: without one nothing is compacted,
+        and a call that was made again after a compaction is refused as repeated.
         """
         data = _read(trajectory) if isinstance(trajectory, Path) else trajectory
         try:
-            replies = [_reply(step) for step in data["steps"]]
+            attempts = [*data.get("attempts", ()), data]
+            last = [_reply(step) for step in data["steps"]]
+            again = {_key(reply) for reply in last}
+            earlier = [_reply(step) for attempt in attempts[:-1] for step in attempt["steps"]]
+            replies = [reply for reply in earlier if _key(reply) not in again]
+            replies = [one for one in replies if one.call and one.call.name != "submit_answer"]
+            replies += last
+            written = [
+                _summary(made) for attempt in attempts for made in attempt.get("compactions", ())
+            ]
             name = f"replay of {data['backbone']}"
-        except (KeyError, TypeError) as exc:
+        except (AttributeError, KeyError, TypeError) as exc:
             raise ModelError(
                 f"a trajectory without usable steps cannot be replayed: {exc!r}",
                 hint="pass a file that an episode wrote into the library's traces folder",
             ) from exc
-        return cls(replies, name=name)
+        return cls(
+            replies, name=name, window=window, most_pictures=most_pictures, summaries=written
+        )
 
     @property
     def name(self) -> str:
@@ -95,6 +115,8 @@ class ScriptedModel:
         if load is not None and load.prompt + _LEAST_REPLY > load.window:
             raise PromptTooLong(f"{load.prompt} tokens leave no room in {load.window}")
         self.seen.append(tuple(messages))
+        if self._written is not None and [tool["name"][:6] for tool in tools] == ["write_"]:
+            return self._written.pop(0) if self._written else Reply()
         if self._next >= len(self._replies):
             raise ModelError(
                 f"the script of {len(self._replies)} replies ran out",
@@ -131,3 +153,19 @@ def _reply(step: Mapping[str, Any]) -> Reply:
         call=ToolCall(call["name"], dict(call["arguments"]), call.get("call_id", "")),
         usage=Usage(**usage),
     )
+
+
+def _key(reply: Reply) -> str:
+    call = reply.call
+    return json.dumps([call.name, call.arguments], sort_keys=True) if call else ""
+
+
+def _summary(made: Mapping[str, Any]) -> Reply:
+    """What was written at a compaction, as its reply; nothing usable where code did without."""
+    prose, plain = made["prose"], made.get("plain")
+    call = None if prose is None else ToolCall("write_summary", dict(prose))
+    if plain is not None:
+        constraints = [{"words": words, "status": status} for words, status in plain["constraints"]]
+        sets = [{"name": name, "count": count} for name, count in plain["sets"]]
+        call = ToolCall("write_memory", {**plain, "constraints": constraints, "sets": sets})
+    return Reply(text=made.get("thought", ""), call=call, usage=Usage(**made["usage"]))

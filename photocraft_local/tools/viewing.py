@@ -42,12 +42,14 @@ class Showing:
 class Viewing:
     """``rule`` is the family's; None where no model looks. ``most`` pictures stand in one prompt
     beside those of the question, and ``tokens`` is what the pictures of one call may cost; 0 is
-    no limit. ``count`` gives the tokens of a text."""
+    no limit. ``count`` gives the tokens of a text; ``learned`` is the newest of ``most``, which a
+    server may have told since."""
 
     rule: PictureRule | None = None
     most: int = 0
     tokens: int = 0
     count: Callable[[str], int] = lambda text: -(-len(text) // 3)
+    learned: Callable[[], int] = lambda: 0
 
     def showing(
         self,
@@ -109,7 +111,8 @@ class Viewing:
         return Showing("separate", detail, 1, 1)
 
     def _is_within(self, num: int, tokens: int) -> bool:
-        return not (self.most and num > self.most) and not (self.tokens and tokens > self.tokens)
+        limits = [most for most in (self.most, self.learned()) if most]
+        return num <= min(limits, default=num) and not (self.tokens and tokens > self.tokens)
 
 
 def start_detail(num: int) -> str:

@@ -305,3 +305,35 @@ def test_without_working_memory_the_oldest_turns_are_dropped_and_nothing_takes_t
     longer = replace(settings, max_turns=60)
     Agent(rest, wide_registry(memory), memory, longer).resume(trace_of(agent))
     assert rest.prompts[0] == cut.prompts[-1]
+
+
+def test_a_trace_replays_in_its_window_with_what_was_written_at_its_compactions(
+    memory: Memory, settings: Settings
+) -> None:
+    calls = looks(*[{"rows": 120}] * 30)
+    lines = [*calls[:20], calls[0], *calls[20:], SUBMIT]  # made again when it was compacted away
+    longer = replace(settings, max_turns=100)
+    agent = Agent(Windowed(lines, 10_000), wide_registry(memory), memory, longer)
+    answer = agent.ask("q")
+    record = saved(agent)
+    assert [step.call for step in record.steps] == lines
+    model = ScriptedModel.from_trajectory(record.to_json(), window=10_000)
+    again = Agent(model, wide_registry(memory), memory, longer)
+    assert again.ask("q") == answer
+    assert [step.call for step in saved(again).steps] == lines
+    assert saved(again).rejected == []
+    made = [(one.after_step, one.prose) for one in record.compactions]
+    assert [(one.after_step, one.prose) for one in saved(again).compactions] == made
+    assert len(made) > 2
+
+
+def test_a_trace_of_two_attempts_replays_as_one(
+    run: Callable[..., Any], memory: Memory, settings: Settings, new_registry: Any
+) -> None:
+    reading = ToolCall("find", {"text": "cat", "within": "dogs"})
+    agent, _ = run(SAVING, FIND, *["words"] * MAX_REFUSED, GAVE_UP, FIND, reading, SUBMIT)
+    answer = agent.ask("q")
+    model = ScriptedModel.from_trajectory(trace_of(agent))
+    again = Agent(model, new_registry(), memory, settings)
+    assert again.ask("q") == answer
+    assert [step.call for step in saved(again).steps] == [SAVING, FIND, reading, SUBMIT]

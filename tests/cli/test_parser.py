@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from photocraft_local.cli import exit_codes
 from photocraft_local.cli.main import main
 from photocraft_local.cli.parser import COMMANDS, build_parser, with_coordinates
 
@@ -72,3 +73,32 @@ def test_the_package_runs_as_a_module(entry: list[str]) -> None:
     )
     assert done.returncode == 0
     assert done.stdout.startswith("photocraft 0.")
+
+
+STOPPED = """
+import sys
+class Stop:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stop())
+from photocraft_local.cli.entry import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "photocraft_local.cli.main",
+        "argparse",
+        "photocraft_local.errors",
+        "photocraft_local.cli.console",
+    ],
+)
+def test_ctrl_c_while_the_program_is_being_read_is_a_line_and_no_traceback(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED, module], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == exit_codes.INTERRUPTED
+    assert done.stderr == "error: interrupted; nothing was begun\nhint: run it again\n"

@@ -295,7 +295,7 @@ def test_pictures_of_the_question_may_be_asked_about_and_are_no_candidates(
         with PhotoSearch(Settings(**usual)) as search:
             shown = sorted(search.list(), key=lambda one: one.paths[0])
         url = f"unix:{server.endpoint.socket}"
-        with PhotoSearch(Settings(**usual, backbone_url=url, memory=False)) as search:
+        with PhotoSearch(Settings(**usual, backbone_url=url, memory=False, restarts=0)) as search:
             answer = search.ask("like this", pictures=[own], on_candidates=told.append)
     assert answer.trajectory
     trace = trajectory.load(answer.trajectory)

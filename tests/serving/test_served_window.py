@@ -108,7 +108,8 @@ def test_a_server_that_states_too_long_a_window_is_believed_when_it_refuses(
     answer, trace = asked(counting, 200_000)
     assert trace.status == "answered"
     assert 0 < counting.refused <= 4
-    assert trace.compactions[0].why.startswith("refused: ")
+    assert len(trace.attempts) == 1
+    assert trace.attempts[0].compactions[0].why.startswith("refused: ")
     assert trace.steps[-1].call.name == "submit_answer"
     assert len(answer) == 0
 

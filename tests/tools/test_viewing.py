@@ -6,14 +6,18 @@ import io
 import struct
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 from PIL import Image
 from tool_album import Album, Call
 
+from photocraft_local.app.sights import viewing_of
 from photocraft_local.imaging.geometry import MAX_ASPECT
 from photocraft_local.records import Observation
+from photocraft_local.serving.qwen.brain import Brain
 from photocraft_local.serving.tokens import PICTURE_MARKS, PictureRule
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.viewing import DETAILS, Viewing
@@ -147,6 +151,20 @@ def test_what_finds_no_room_is_named(call: Call, context: ToolContext, album: Al
     separate = call("view_photos", photos=uids[:6], layout="separate")
     assert len(separate.images) <= 4
     assert len(separate.images) + len(separate.data["not_shown"]) == 6
+
+
+def test_a_limit_that_a_server_tells_in_between_holds_for_the_next_call(
+    call: Call, context: ToolContext, album: Album
+) -> None:
+    pictures = SimpleNamespace(rule=QWEN3, most=0)
+    brain = SimpleNamespace(pictures=pictures, max_pictures=12, counter=None, window=100_000)
+    context.viewing = viewing_of(cast(Brain, brain), num_own=2)
+    uids = sorted(set(album.uids.values()))[:12]
+    assert len(call("view_photos", photos=uids, layout="separate").images) == 10
+    pictures.most = 5  # refused: "At most 5 image(s) …"
+    seen = call("view_photos", photos=uids, layout="separate")
+    assert len(seen.images) == 3
+    assert len(seen.data["not_shown"]) == 9
 
 
 def test_several_sheets_say_what_each_holds(call: Call, context: ToolContext, album: Album) -> None:
