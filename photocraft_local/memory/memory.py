@@ -58,6 +58,7 @@ class EpisodeMemory:
         self.meant: list[Step] = []  # the same in the terms of our tools
         self._prose: Prose | None = None  # the newest that a model wrote, of steps to …
         self._told = 0
+        self._by_rules = False  # the plan is theirs
         self.repaired: tuple[str, ...] = ()  # what was mended in the newest S
 
     @property
@@ -73,6 +74,7 @@ class EpisodeMemory:
         if self.course.episodic:
             plan = stated(intent.breakdown)
             self.record = replace(self.record, intent=intent, plan=plan)
+            self._by_rules = True
 
     def observe(self, step: Step, meant: Step | None = None) -> None:
         """Takes a finished step into the prompt, the working state and the record. ``meant``: a
@@ -83,6 +85,13 @@ class EpisodeMemory:
         self._steps.append(replace(step, observation=meant.observation))
         self.meant.append(meant)
         self.context.add_turn(step, self.course.line)
+
+    def finished(self, answer: Answer) -> EpisodeRecord:
+        """Rules mark no steps: where their answer holds they have done them all."""
+        record = self.record.with_answer(answer)
+        if not (self._by_rules and record.accepted):
+            return record
+        return replace(record, plan=tuple(replace(one, status="done") for one in record.plan))
 
     def cut(self, cut: Cut) -> None:
         """Shows the last step shortened; before its turn is sent, never after."""
@@ -155,12 +164,13 @@ class Memory:
     ) -> None:
         """Keeps a finished episode for later questions, and learns from it; from ``steps``, if it
         leans on earlier attempts, whose steps are among them."""
-        record = episode.record.with_answer(answer)
+        record = episode.finished(answer)
         if self.store is not None:
             try:
                 self.store.add(record)
             except LibraryError as error:
-                _log.warning("this question is not remembered: %s", error.message)
+                told = "this question is not remembered: %s (%s)"
+                _log.warning(told, error.message, error.hint)
         if self.skills is not None:
             steps = episode.meant if steps is None else steps
             learn(self.skills, record, answer, steps, episode.hints, self._find_places)

@@ -16,7 +16,7 @@ from wanderer import Wanderer
 
 from photocraft_local.agent.loop import Agent
 from photocraft_local.agent.trajectory import load
-from photocraft_local.app.asking import library_card, tool_context
+from photocraft_local.app.episodes import library_card, tool_context
 from photocraft_local.app.memories import memory_of
 from photocraft_local.memory.skills import Skill, SkillStore
 from photocraft_local.memory.store import MemoryStore
