@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from photocraft_local.app.vector_stores import drop_copy
 from photocraft_local.errors import LibraryError
 from photocraft_local.library import spaces
 from photocraft_local.library.spaces import SpaceCounts
@@ -24,11 +25,17 @@ class Spaces:
         return list(readable(self._parts, []))
 
     def remove(self, name: str) -> str:
-        """Drop the vectors of one space; photos and the other spaces stay. Gives its name.
+        """Drop the vectors of one space, and the copy that a Qdrant server has of them; photos and
+        the other spaces stay. Gives its name.
 
-        Raises UsageError for a name that is none, LibraryLocked.
+        Raises UsageError for a name that is none, LibraryLocked, SearchError for a server that
+        does not answer; nothing is dropped then.
         """
-        removed = spaces.remove(self._parts.library(), name).name
+        library = self._parts.library()
+        with library.write_lock():
+            spaces.named(library, name)
+            drop_copy(self._parts.settings, name)
+            removed = spaces.remove(library, name).name
         self._parts.forget_searcher()
         return removed
 

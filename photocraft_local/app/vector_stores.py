@@ -50,6 +50,15 @@ def forget_copies(settings: Settings, photo_id: int) -> None:
         delete(client, name, np.array([photo_id], np.int64))
 
 
+def drop_copy(settings: Settings, space_id: str) -> None:
+    """Delete what a server holds of a vector space; nothing where none is chosen. Raises as
+    ``store_of``."""
+    if settings.vector_store.startswith(PREFIX):
+        from photocraft_local.search.stores.qdrant import drop
+
+        drop(_client(settings), _prefix(settings) + space_id)
+
+
 def remote(settings: Settings) -> str | None:
     """What ``doctor`` says of a server; None where none is chosen. Raises as ``store_of``."""
     if not settings.vector_store.startswith(PREFIX):

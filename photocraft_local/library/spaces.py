@@ -57,19 +57,22 @@ def holding(library: Library, photo_ids: Collection[int], besides: Path) -> set[
     return found
 
 
+def named(library: Library, name: str) -> Path:
+    """The folder of a space. Raises UsageError for a name that is none."""
+    folders = {folder.name: folder for folder in library.space_folders()}
+    if name not in folders:
+        known = ", ".join(sorted(folders)) or "none"
+        raise UsageError(f"this library has no vector space {name!r}", hint=f"its spaces: {known}")
+    return folders[name]
+
+
 def remove(library: Library, name: str) -> Path:
     """Drop the vectors of one space, damaged or not; photos and all other spaces stay.
 
     Raises UsageError for a name that is none, LibraryLocked.
     """
     with library.write_lock():
-        folders = {folder.name: folder for folder in library.space_folders()}
-        if name not in folders:
-            known = ", ".join(sorted(folders)) or "none"
-            raise UsageError(
-                f"this library has no vector space {name!r}", hint=f"its spaces: {known}"
-            )
-        folder = folders[name]
+        folder = named(library, name)
         with library.changes(), mapped(folder):  # open searches look again
             (folder / HEADER).unlink()  # from here on it is no space
             sync(folder)

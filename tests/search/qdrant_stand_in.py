@@ -48,7 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_PUT = do_POST = _answer
+    do_GET = do_PUT = do_POST = do_DELETE = _answer
 
     def _result(self, path: str, given: dict[str, Any]) -> Any:
         local = self.server.local
@@ -63,6 +63,8 @@ class _Handler(BaseHTTPRequestHandler):
                 assert made.hnsw_config is not None
                 assert made.hnsw_config.m == 0
                 return local.create_collection(name, made.vectors)
+            case ("", "DELETE"):
+                return local.delete_collection(name)
             case ("/points/scroll", "POST"):
                 asked = models.ScrollRequest(**given)
                 points, at = local.scroll(

@@ -247,6 +247,34 @@ def test_a_library_is_searched_and_a_photo_forgotten_on_the_server(
         assert any("vector_hosts" in one.detail for one in faults)
 
 
+def test_a_space_that_is_removed_goes_from_the_server_too(
+    shared: Path, tmp_path: Path, shared_cache: Path
+) -> None:
+    from qdrant_stand_in import serving
+
+    (tmp_path / "photos").mkdir()
+    shutil.copy(shared / "data/exif/ia_DSCN0010.jpg", tmp_path / "photos")
+    with serving() as server:
+        settings = Settings(
+            library=tmp_path / "library",
+            cache=shared_cache,
+            encoder="null",
+            vector_store=f"qdrant:{server.url}",
+        )
+        with PhotoSearch(settings) as photos:
+            photos.index(tmp_path / "photos")
+            assert photos.search("red", top_k=1).photos
+            (space,) = photos.spaces.list()
+            server.down = True
+            with pytest.raises(SearchError, match="did not answer"):
+                photos.spaces.remove(space.name)
+            assert photos.spaces.list() == [space]
+            server.down = False
+            photos.spaces.remove(space.name)
+            assert photos.spaces.list() == []
+            assert server.local.get_collections().collections == []
+
+
 def test_the_client_library_is_imported_in_one_module(root: Path) -> None:
     using = {
         str(path.relative_to(root))

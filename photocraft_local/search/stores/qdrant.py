@@ -212,6 +212,13 @@ def delete(client: Any, collection: str, photo_ids: Ids) -> None:
             client.delete(collection, selector, wait=True)
 
 
+def drop(client: Any, collection: str) -> None:
+    """Delete a whole collection, if it is there."""
+    with _mapped():
+        if client.collection_exists(collection):
+            client.delete_collection(collection)
+
+
 def collections(client: Any, prefix: str) -> list[str]:
     """Names of the server's collections that begin with ``prefix``. Raises SearchError where the
     server does not answer."""
