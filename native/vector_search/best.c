@@ -38,12 +38,16 @@ static void select_best(candidate *all, size_t count, size_t k) {
     }
 }
 
+static const uint16_t *numbers_of(const candidate *one, const walk *over) {
+    return over->numbers + (size_t)one->row * over->dim;
+}
+
 static void settle(best *of, const walk *over, const double *query) {
     for (size_t i = 0; i < of->count; i++) {
-        candidate *one = of->kept + i;
+        candidate *one = of->kept + i, *next = i + 1 < of->count ? one + 1 : one;
         if (!one->exact) {
-            const uint16_t *row = over->numbers + (size_t)one->row * over->dim;
-            one->score = (float)over->by->dot(row, query, over->dim);
+            one->score = (float)over->by->dot(numbers_of(one, over), numbers_of(next, over), query,
+                                              over->dim);
             one->exact = 1;
         }
     }

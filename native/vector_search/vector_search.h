@@ -25,9 +25,10 @@ typedef struct {
     const char *name;
     int (*usable)(void);
     int queries_at_once; /* `products` takes multiples */
-    double (*dot)(const uint16_t *row, const double *query, size_t dim);
-    /* FOUR rows where they lie by one query, in single precision. Those of `next` are fetched the
-     * while, a line at a time: asked for at once they wait for one another. */
+    /* A row where it lies, in double precision. `next` is fetched the while, a line at a time: asked
+     * for at once the lines wait for one another. */
+    double (*dot)(const uint16_t *row, const uint16_t *next, const double *query, size_t dim);
+    /* The same for FOUR rows, in single precision. */
     void (*four)(const uint16_t *const rows[FOUR], const uint16_t *const next[FOUR],
                  const float *query, size_t dim, float scores[FOUR]);
     /* `dim` halves → singles; what pads them is left alone. */

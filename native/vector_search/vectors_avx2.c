@@ -18,11 +18,13 @@ static inline AVX2 __m256 eight(const uint16_t *halves) {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)halves));
 }
 
-static AVX2 double dot(const uint16_t *row, const double *query, size_t dim) {
+static AVX2 double dot(const uint16_t *row, const uint16_t *next, const double *query,
+                         size_t dim) {
     __m256d sums[4] = {_mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd(),
                        _mm256_setzero_pd()};
     size_t d = 0;
-    for (; d + 2 * LANES <= dim; d += 2 * LANES)
+    for (; d + 2 * LANES <= dim; d += 2 * LANES) {
+        __builtin_prefetch(next + d, 0, 3);
 #pragma GCC unroll 2
         for (size_t half = 0; half < 2; half++) {
             const size_t at = d + half * LANES;
@@ -33,6 +35,7 @@ static AVX2 double dot(const uint16_t *row, const double *query, size_t dim) {
             sums[2 * half + 1] =
                 _mm256_fmadd_pd(high, _mm256_loadu_pd(query + at + 4), sums[2 * half + 1]);
         }
+    }
     double four[4], rest = 0;
     _mm256_storeu_pd(four, _mm256_add_pd(_mm256_add_pd(sums[0], sums[1]),
                                          _mm256_add_pd(sums[2], sums[3])));

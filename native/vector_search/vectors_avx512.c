@@ -18,11 +18,13 @@ static inline AVX512 __m512 sixteen(const uint16_t *halves) {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)halves));
 }
 
-static AVX512 double dot(const uint16_t *row, const double *query, size_t dim) {
+static AVX512 double dot(const uint16_t *row, const uint16_t *next, const double *query,
+                         size_t dim) {
     __m512d sums[4] = {_mm512_setzero_pd(), _mm512_setzero_pd(), _mm512_setzero_pd(),
                        _mm512_setzero_pd()};
     size_t d = 0;
-    for (; d + 2 * LANES <= dim; d += 2 * LANES)
+    for (; d + 2 * LANES <= dim; d += 2 * LANES) {
+        __builtin_prefetch(next + d, 0, 3);
 #pragma GCC unroll 2
         for (size_t half = 0; half < 2; half++) {
             const size_t at = d + half * LANES;
@@ -33,6 +35,7 @@ static AVX512 double dot(const uint16_t *row, const double *query, size_t dim) {
             sums[2 * half + 1] =
                 _mm512_fmadd_pd(high, _mm512_loadu_pd(query + at + 8), sums[2 * half + 1]);
         }
+    }
     double rest = 0;
     for (; d < dim; d++)
         rest += (double)half_to_single(row[d]) * query[d];

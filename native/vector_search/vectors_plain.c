@@ -22,7 +22,8 @@ float half_to_single(uint16_t half) {
     return value;
 }
 
-static double dot(const uint16_t *row, const double *query, size_t dim) {
+static double dot(const uint16_t *row, const uint16_t *next, const double *query, size_t dim) {
+    (void)next;
     double sums[SUMS] = {0}, sum = 0;
     for (size_t d = 0; d < dim; d++)
         sums[d % SUMS] += (double)half_to_single(row[d]) * query[d];
