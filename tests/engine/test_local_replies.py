@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from photocraft_local.errors import ModelError
+from photocraft_local.errors import ModelError, ReplyLate
 from photocraft_local.serving.tokens import PromptCounter
 from photocraft_local.serving.tool_calls import Limits, call_schema
 from photocraft_local.tools.standard import standard_tools
@@ -54,6 +55,14 @@ def test_each_sampled_reply_is_a_valid_call_without_idle_whitespace(
         assert reply.usage.generated == len(chat.tokens) + 1
         names.add(call["call"]["name"])
     assert len(names) > 1
+
+
+def test_a_reply_that_has_no_time_left_is_given_up_between_two_tokens(loaded: Loading) -> None:
+    chat = RecordedChat(loaded("qwen3-vl"))
+    request = asked([says("user", "which bus?")], tokens=900, temperature=1.0, seed=1)
+    with pytest.raises(ReplyLate, match="no reply within"):
+        chat.chat(replace(request, seconds=1e-6))
+    assert chat.chat(replace(request, seconds=600.0)).usage.cached > 0  # the prompt was kept
 
 
 def test_a_cut_reply_says_so_and_a_seed_repeats_itself(loaded: Loading) -> None:

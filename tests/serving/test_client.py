@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from photocraft_local.errors import (
     ModelError,
     PictureUnknown,
     PromptTooLong,
+    ReplyLate,
     ServerLost,
 )
 from photocraft_local.records import Usage
@@ -191,6 +193,20 @@ def test_a_reply_that_does_not_come_in_time_is_given_up_once(served: Served, mis
     assert time.monotonic() - start < 60  # what hangs does so for longer
     assert len(server.seen) == 1
     assert client.models() == ["tiny"]
+
+
+@pytest.mark.parametrize("mishap", [hangs, drips, fails(500, "down")])
+def test_a_reply_that_the_question_has_no_time_for_is_given_up_and_no_fault_of_the_server(
+    served: Served, mishap: Turn
+) -> None:
+    lost: list[int] = []
+    server, client = served(always=mishap, tries=1000, on_lost=lambda: lost.append(1))
+    with pytest.raises(ReplyLate, match=r"no reply within the 0\.4 s"):
+        client.chat(replace(ASK, seconds=0.4))
+    num_seen, num_lost = len(server.seen), len(lost)
+    assert client.models() == ["tiny"]
+    assert len(server.seen) == num_seen  # nothing goes on behind it
+    assert len(lost) == num_lost
 
 
 def test_after_a_request_ran_out_of_time_the_server_is_looked_after(served: Served) -> None:

@@ -22,7 +22,7 @@ from played_api import PlayedServer, Turn, fails, played, says
 from photocraft_local.errors import ModelError, PictureUnknown
 from photocraft_local.memory.context import Context, picture_parts
 from photocraft_local.records import Observation, Step, ToolCall, Usage
-from photocraft_local.serving.chat_model import ChatModel, Message
+from photocraft_local.serving.chat_model import ChatModel, Limited, Message
 from photocraft_local.serving.pictures import PictureStore
 from photocraft_local.serving.qwen.model import QwenModel
 from photocraft_local.serving.tokens import PictureRule
@@ -96,6 +96,27 @@ def test_a_turn_is_one_call_held_by_the_tools_schema(served: Any) -> None:
     assert names == ["recall", "submit_answer"]
     assert [one["role"] for one in body["messages"]] == ["system", "user", "user"]
     assert body["messages"][0]["content"].startswith("You find photos.\n\n# Tools\n")
+
+
+def test_a_question_may_limit_tokens_and_time_of_its_replies(
+    served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, model = served(max_tokens=500)
+    assert isinstance(model, Limited)
+    asked: list[float] = []
+    request = model.request
+
+    def heard(*given: Any) -> Any:
+        made = request(*given)
+        asked.append(made.seconds)
+        return made
+
+    monkeypatch.setattr(model, "request", heard)
+    for tokens, seconds in ((0, 0.0), (70, 30.0), (900, 20.0), (0, 0.0)):
+        model.limit(tokens=tokens, seconds=seconds)
+        model.complete(context().messages(), TOOLS)
+    assert [body["max_tokens"] for body in server.seen] == [500, 70, 500, 500]
+    assert asked == [0.0, 30.0, 20.0, 0.0]
 
 
 def test_each_turn_only_adds_to_what_was_sent_before(served: Any) -> None:
