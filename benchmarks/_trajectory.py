@@ -21,7 +21,7 @@ from album.life import build
 
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.loop import Agent
-from photocraft_local.app.asking import library_card
+from photocraft_local.app.episodes import library_card
 from photocraft_local.app.parts import Parts
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.text import prompt_json

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from photocraft_local.memory.text import shortened
 from photocraft_local.memory.working import Change, Constraint, WorkingState
 
-_MOST = 4  # conditions and sets each that are named
+_STATED = 5  # conditions that are named, with two of a kind; one of a kind where none is new
+_SETS, _OLD_SETS = 4, 2  # the same of sets
 _WORDS, _GOAL = 40, 80  # characters
 _NAME = re.compile(r"[A-Za-z]\w{0,31}", re.ASCII)
 
@@ -25,7 +26,8 @@ def state_line(state: WorkingState, change: Change, notes: Sequence[str] = ()) -
     if state.sets:
         last = sorted(state.sets, key=lambda name: name in change.sets)
         sets = [f"{_plus(name, change.sets)}{_name(name)}={state.sets[name]}" for name in last]
-        parts.append(f"sets: {', '.join(_newest(sets))}")
+        most = _SETS if change.sets else _OLD_SETS
+        parts.append(f"sets: {', '.join(_newest(sets, most))}")
     if state.confirmed or state.rejected:
         yes = f"{len(state.confirmed)} confirmed{_more(change.confirmed)}"
         parts.append(f"photos: {yes}, {len(state.rejected)} rejected{_more(change.rejected)}")
@@ -38,11 +40,13 @@ def quoted(text: str, limit: int) -> str:
 
 def _conditions(state: WorkingState, new: Collection[tuple[str, str]]) -> Iterator[str]:
     def told(items: Sequence[Constraint]) -> str:
+        chosen = _of_each_kind(items, 2 if new else 1)
         words = [
             f"{_plus((one.kind, one.words), new)}{one.kind} {quoted(one.words, _WORDS)}"
-            for one in items
+            for one in chosen
         ]
-        return "; ".join(_newest(words))
+        more = len(items) - len(chosen)
+        return "; ".join([f"{more} earlier", *words] if more else words)
 
     still = [one for one in state.constraints if one.status == "open"]
     broken = [one for one in state.constraints if one.status == "violated"]
@@ -50,6 +54,17 @@ def _conditions(state: WorkingState, new: Collection[tuple[str, str]]) -> Iterat
     yield f"open: {told(still) or none}"
     if broken:
         yield f"violated: {told(broken)}"
+
+
+def _of_each_kind(items: Sequence[Constraint], most: int) -> list[Constraint]:
+    """The newest ones; many looks do not push out what was said of time and place."""
+    left = dict.fromkeys((one.kind for one in items), most)
+    chosen: list[Constraint] = []
+    for one in reversed(items):
+        if left[one.kind] and len(chosen) < _STATED:
+            chosen.insert(0, one)
+            left[one.kind] -= 1
+    return chosen
 
 
 def _goal(state: WorkingState) -> Iterator[str]:
@@ -75,6 +90,6 @@ def _name(name: str) -> str:
     return name if _NAME.fullmatch(name) else quoted(name, _WORDS)
 
 
-def _newest(told: list[str]) -> list[str]:
-    older = len(told) - _MOST
+def _newest(told: list[str], most: int) -> list[str]:
+    older = len(told) - most
     return [f"{older} earlier", *told[older:]] if older > 0 else told

@@ -18,10 +18,12 @@ from photocraft_local import PhotoSearch
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.export.prompts import segments
 from photocraft_local.agent.loop import Agent
+from photocraft_local.agent.planner import Planner
 from photocraft_local.cli.main import main
 from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.skills import SkillStore
 from photocraft_local.memory.working import WorkingState
+from photocraft_local.places.gazetteer import Gazetteer
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
@@ -374,6 +376,24 @@ def test_switched_off_there_is_no_plan_no_word_of_it_and_no_past(
     assert all("note:" not in state for state in off.told())
 
 
+def test_rules_have_done_their_plan_where_the_answer_holds(
+    tmp_path: Path, shared_cache: Path
+) -> None:
+    with Gazetteer.open(shared_cache) as places:
+        one = Asked(Settings(library=tmp_path, memory_folder=tmp_path))
+        one.agent.model = Planner(places)
+        assert len(one.agent.ask("the first photo of June 2021").uids) == 1
+        one.agent.ask("photos of May 2021")
+    assert one.memory.store is not None
+    first, second = one.memory.store.list()
+    assert [(step.goal, step.status) for step in first.plan] == [
+        ("of June 2021", "done"),
+        ("the first", "done"),
+    ]
+    assert [step.status for step in second.plan] == ["open"]
+    assert second.verdicts[0].outcome == "empty"
+
+
 @pytest.fixture(scope="module")
 def library(small_library: Callable[[int], Path]) -> Path:
     return small_library(4)
@@ -393,7 +413,8 @@ def test_the_rules_state_intent_and_plan_without_a_step(
     bare, none = asked(episodic=False)
     steps, records = asked()
     assert (none, steps) == ([], bare)
-    dogs = records[-1]
+    every, dogs = records[-2:]
+    assert not every.plan  # there is nothing to find first
     assert dogs.intent.breakdown == ("not in 2021", "looks like 'dogs'")
     assert dogs.intent.episode == "not in 2021"
     assert "dogs" in dogs.intent.target
