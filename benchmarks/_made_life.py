@@ -22,7 +22,7 @@ from photocraft_local.embeddings.encoder import Calibration, EncoderSpec, TextEm
 from photocraft_local.errors import UnknownPhoto
 from photocraft_local.library.columns import NO_OFFSET, LibraryColumns
 from photocraft_local.records import CaptureTime, Event, GeoPoint, Photo, PlaceName
-from photocraft_local.search.catalog import Catalog
+from photocraft_local.search.catalog import Catalog, PlaceLookup
 from photocraft_local.search.index import ExactIndex
 from photocraft_local.search.searcher import Searcher
 from photocraft_local.serving.judging import Condition, Subject, Verdicts
@@ -257,7 +257,14 @@ class _Library:
 class World:
     """The life as the tools see it."""
 
-    def __init__(self, life: Sequence[Shot], *, mistaken: float = _MISTAKEN) -> None:
+    def __init__(
+        self,
+        life: Sequence[Shot],
+        *,
+        mistaken: float = _MISTAKEN,
+        places: PlaceLookup | None = None,
+    ) -> None:
+        self._places = places
         self.life = {shot.uid: shot for shot in life}
         columns = _columns(life)
         self.catalog = Catalog.from_columns(columns)
@@ -274,7 +281,7 @@ class World:
             catalog=self.catalog,
             make_searcher=lambda: self._searcher,
             make_encoder=lambda: cast(Any, self._encoder),
-            gazetteer=None,
+            gazetteer=self._places,
             today=TODAY,
             settings=settings,
             memory=memory,

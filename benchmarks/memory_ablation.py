@@ -9,7 +9,8 @@ again in vain and answers with a photo that breaks a condition, a turn.
 
 Then hints that were learned, shuffled among shapes, and turned wrong, for questions that the memory
 never saw; and a question whose figures overflow an 8k window many times (``_long_album.py``), with
-the window alone, with S, and with a window that holds everything.
+the window alone, with S, and with a window that holds everything. Last the planner, which reads
+questions and results, but no hints.
 """
 
 from __future__ import annotations
@@ -25,19 +26,25 @@ from _common import arguments, finish, machine, table
 from _hint_controls import controls
 from _long_album import DAYS, long_album
 from _long_album import WINDOW as SMALL_WINDOW
-from _made_life import World, shots
+from _made_life import Shot, World, shots
 from _made_questions import Question, questions
 from _memory_rows import TOOLS, Outcome, Row, Stream, figures, steady
 from _rule_controller import RuleController
 
+from photocraft_local.agent.planner import Planner
 from photocraft_local.memory.memory import Memory
+from photocraft_local.places.gazetteer import Gazetteer
+from photocraft_local.settings import default_cache_path
 from photocraft_local.tools.recall import Recall
+from photocraft_local.tools.standard import standard_tools
 
 OFF = {"working": False, "episodic": False, "memory": False, "skills": False, "verify": False}
 WORKING = {**OFF, "working": True}
 EPISODIC = {**WORKING, "memory": True, "episodic": True}
 SEMANTIC = {**EPISODIC, "skills": True}
 SELECTION = {**SEMANTIC, "verify": True}
+# The planner has no window and reads no hints; no model looks at its photos again.
+PLANNER_ROWS = (Row("none", OFF, window=0), Row("semantic", SEMANTIC, window=0))
 ROWS = (
     Row("none", OFF),
     Row("working", WORKING),
@@ -51,25 +58,47 @@ FIGURES = ("em", "f1", "turns", "prefill_tokens", "drift")
 
 def main() -> None:
     quick = arguments(__doc__ or "").quick
-    finish(measured(40 if quick else 120, unseen=20 if quick else 60))
+    found = measured(40 if quick else 120, unseen=20 if quick else 60)
+    found["planner"] = planner(40 if quick else 120, default_cache_path())
+    print(machine())
+    finish(found)
 
 
 def measured(number: int, *, unseen: int, days: int = DAYS) -> dict[str, Any]:
     life = shots()
     world = World(life)
-    both = questions(life, number + unseen, seed=3)
-    asked = random.Random(0).sample(both[:number], number)
+    asked = _asked(life, number, unseen)
     result: dict[str, Any] = {"questions": number, "unseen_questions": unseen}
     with steady(), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         streams = {row.name: Stream(world, row, folder / row.name, RuleController) for row in ROWS}
-        found = {name: _by_kind(stream.ask(asked)) for name, stream in streams.items()}
+        found = {name: _by_kind(stream.ask(asked[:number])) for name, stream in streams.items()}
         _report(found)
         learned = streams["semantic"].memory.hints
-        result["hints"] = _hints(world, learned, both[number:], folder)
+        result["hints"] = _hints(world, learned, asked[number:], folder)
         result["long_album"] = _long(folder, days)
-    print(machine())
     return {**found, **result}
+
+
+def planner(number: int, cache: Path) -> dict[str, Any]:
+    """The same questions to the other controller; ``cache`` keeps the gazetteer."""
+    with Gazetteer.open(cache) as places:
+        life, tools = shots(), [type(tool) for tool in standard_tools(episodic=True)]
+        world, asked = World(life, places=places), _asked(life, number)
+        found = {}
+        for row in PLANNER_ROWS:
+            with steady(), tempfile.TemporaryDirectory() as folder:
+                stream = Stream(world, row, Path(folder), lambda _: Planner(places), tools=tools)
+                found[row.name] = _by_kind(stream.ask(asked))
+    print()
+    _report({f"planner: {name}": row for name, row in found.items()})
+    return found
+
+
+def _asked(life: Sequence[Shot], number: int, more: int = 0) -> list[Question]:
+    """``number`` in some order, and ``more`` behind them."""
+    both = questions(life, number + more, seed=3)
+    return [*random.Random(0).sample(both[:number], number), *both[number:]]
 
 
 def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, Any]:

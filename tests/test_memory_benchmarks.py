@@ -81,6 +81,12 @@ def test_skills_that_a_stream_taught_save_turns_and_cost_no_answer(module: Any) 
     assert ours["all"]["em"] > ours["no_skills"]["all"]["em"]
 
 
+def test_memory_changes_no_answer_of_the_planner(module: Any, shared_cache: Path) -> None:
+    none, semantic = module("memory_ablation").planner(10, shared_cache).values()
+    assert none["em"] == semantic["em"] >= 80
+    assert none["turns"] == semantic["turns"]
+
+
 def test_the_controller_keeps_nothing_between_two_calls(module: Any, tmp_path: Path) -> None:
     """What it replies comes from the messages: a new one says the same to each prompt."""
     life, asking, rows = (
