@@ -12,6 +12,7 @@ import pytest
 from wide_tools import SUBMIT, SUMMARY, WRITTEN, Windowed, looks, wide_registry
 
 from photocraft_local.agent import trajectory
+from photocraft_local.agent.export.redaction import Redaction
 from photocraft_local.agent.loop import Agent
 from photocraft_local.agent.room import most_characters
 from photocraft_local.cli.traces import trace_lines
@@ -101,6 +102,8 @@ def test_the_model_is_asked_for_all_of_it_on_the_live_prefix_and_the_trace_shows
     assert "confirmed taken out: zzzzz" in lines
     assert "sets taken out: set_0" in lines
     assert "looked at Junes" in lines
+    told = trajectory.of_json(Redaction().trace(trace.to_json()))
+    assert [bool(one.plain) for one in told.compactions] == [True] * len(trace.compactions)
 
 
 @pytest.mark.parametrize(
