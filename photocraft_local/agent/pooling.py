@@ -170,7 +170,9 @@ def _notes(
     alone = [
         condition.words
         for number, condition in enumerate(case.conditions)
-        if not condition.is_strong and any(number in reading.states for reading in case.readings)
+        if not condition.is_strong
+        and (condition.broken_by or not case.pieces[number])
+        and any(number in reading.states for reading in case.readings)
     ]
     if alone:
         told = listing(sorted(map(repr, alone)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from photocraft_local.agent.selection import Condition, Reading
+from photocraft_local.errors import PhotocraftError, ServerLost
 from photocraft_local.records import Answer, Evidence, Json, Photo, Step, Usage
 from photocraft_local.tools import evidence
 from photocraft_local.tools.context import ToolContext
@@ -97,7 +98,12 @@ def weighed(runs: Sequence[Ran]) -> Case:
     case = Case()
     groups = _groups(runs)
     for group in groups:
-        pieces = _checked(runs, group, pool, case)
+        try:
+            pieces = _checked(runs, group, pool, case)
+        except ServerLost:
+            raise
+        except PhotocraftError:  # what cannot be checked any more is held against nobody
+            pieces = {}
         broken = {uid for uid, found in pieces.items() if not all(one.met for one in found)}
         case.pieces.append(pieces)
         case.conditions.append(_condition(runs, group, broken))

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
     from photocraft_local.serving.qwen.brain import Brain
     from photocraft_local.settings import Settings
+    from photocraft_local.tools.context import ToolContext
 
 TEMPERATURE = 0.7  # of every run but the first, which is the one that a single run would be
 
@@ -166,7 +167,8 @@ def _answered(asked: _Question, group: Trajectory) -> AskAnswer:
         group.save(asked.traces)
         try:
             _run(asked, jobs)
-            found = _pooled(asked, group, jobs)
+            with asked.turns.taken():  # the judge gives its turn up while it is waited for
+                found = _pooled(asked, group, jobs)
             group.answer, group.notes = found.answer, [*_failures(jobs), *found.notes]
             group.status = "answered"
         except KeyboardInterrupt:
@@ -253,12 +255,18 @@ def _pooled(asked: _Question, group: Trajectory, jobs: Sequence[_Job]) -> Pooled
         if job.problem or record is None or record.answer is None:
             continue
         context = episode_context(asked.parts, asked.memory, asked.given, job.eyes)
-        tools = Registry(standard_tools(episodic=True), context)
-        for step in record.steps:
+        runs.append(Ran(record.answer, record.steps, _put_back(record, context)))
+    return pooled(runs, group.question)
+
+
+def _put_back(record: Trajectory, context: ToolContext) -> ToolContext:
+    """With the sets and conditions that the run's calls left behind; none shows a picture again."""
+    tools = Registry(standard_tools(episodic=True), context)
+    for attempt in (*record.attempts, record):
+        tools.begin_anew()
+        for step in attempt.steps:
             tools.put_back(step.call, replace(step.observation, images=()))
-        runs.append(Ran(record.answer, record.steps, context))
-    with asked.turns.taken():
-        return pooled(runs, group.question)
+    return context
 
 
 def _failures(jobs: Sequence[_Job]) -> list[str]:

@@ -66,8 +66,10 @@ class Registry:
         return seen
 
     def begin_anew(self) -> None:
-        """Before a fresh attempt at the question: it states its own plan. Sets stay."""
+        """Before a fresh attempt at the question: it states its own plan and conditions. Sets
+        stay."""
         self.context.plan = Plan()
+        self.context.stated.begin_anew()
 
     def put_back(self, call: ToolCall, seen: Observation) -> Observation:
         """What a call of an episode that was cut left behind beside its result: a saved set,

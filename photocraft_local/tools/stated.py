@@ -72,6 +72,10 @@ class Ledger:
         if isinstance(saved := given.get("save_as"), str):
             self._of_sets[saved] = frozenset(stated).union(*map(self.of_set, _within(call)))
 
+    def begin_anew(self) -> None:
+        """For a fresh attempt, whose steps count from 1 again; what brought sets about stays."""
+        self.conditions, self.told, self._calls = [], set(), 0
+
     def of_set(self, name: str) -> frozenset[Stated]:
         """What brought a set about, also by the sets inside which it was found."""
         return self._of_sets.get(name, frozenset())

@@ -74,6 +74,7 @@ def test_two_runs_that_missed_a_fact_do_not_outvote_one_that_kept_it(
     right = run(nikon[:2], OCTOBER)
     found = same_in_any_order([wrong, wrong, right], context.question)
     assert found.answer.uids == tuple(nikon[:2])
+    assert found.answer == pooled([right, wrong], context.question).answer  # nothing is counted
     assert list(found.left_out) == [apple]
     assert found.answer.not_understood == ()
 

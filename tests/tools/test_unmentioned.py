@@ -202,6 +202,16 @@ def _again(context: ToolContext) -> ToolContext:
     )
 
 
+def test_a_fresh_attempt_states_its_own_conditions_and_knows_what_the_sets_came_by(
+    context: ToolContext, registry: Registry, call: Call
+) -> None:
+    call("filter_photos", when="2008", save_as="a")
+    registry.begin_anew()
+    call("filter_photos", when="2011", within="a", save_as="b")
+    assert [(one.text, one.step) for one in context.stated.conditions] == [("2011", 1)]
+    assert {one.text for one in context.stated.of_set("b")} == {"2008", "2011"}
+
+
 def test_the_last_turn_asks_no_more(
     context: ToolContext, registry: Registry, nikon: list[str], apple: str
 ) -> None:
