@@ -129,14 +129,20 @@ def go_on(
     listeners: Listeners,
     trace: Path,
 ) -> AskAnswer:
-    """Runs that have their answer are not made again. Raises AgentError without a model."""
+    """Runs that have their answer are not made again. Raises AgentError without a model, and where
+    the library has changed."""
     if brain is None:
         raise AgentError(
             "the runs of this question were a model's, and rules drive the loop now",
             hint="give --backbone, weights or backbone_url as when it was asked",
         )
-    asked = _Question(parts, brain, shown, given, memory, listeners)
-    return _answered(asked, trajectory.load(trace))
+    group = trajectory.load(trace)
+    if group.status != "answered" and group.generation != parts.library().generation():
+        raise AgentError(
+            f"the library has changed since episode {group.episode_id} was cut",
+            hint="ask the question again",
+        )
+    return _answered(_Question(parts, brain, shown, given, memory, listeners), group)
 
 
 def _new_group(asked: _Question) -> Trajectory:

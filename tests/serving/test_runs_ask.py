@@ -22,7 +22,7 @@ from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.app import asking
 from photocraft_local.cli.main import main
-from photocraft_local.errors import ModelError, PhotocraftError, ServerLost
+from photocraft_local.errors import AgentError, ModelError, PhotocraftError, ServerLost
 from photocraft_local.memory.episode import EpisodeRecord
 
 DARK, BRIGHT = 40, 200
@@ -210,8 +210,7 @@ def test_ctrl_c_stops_all_and_what_is_answered_is_not_asked_again(
     record = trajectory.load(whole)
     assert (record.status, len(record.runs)) == ("interrupted", 3)
     states = [trajectory.load(traces / f"{name}.json").status for name in record.runs]
-    assert states[0] == "answered"
-    assert set(states[1:]) <= {"interrupted", "running"}
+    assert states == ["answered", "interrupted", "interrupted"]  # they do not wait for the model
     again = Runs([fails(500, "never asked")], [LOOK, gives(bright)], [LOOK, gives(bright)])
     answer = ask(again, trace=traces / f"{record.runs[1]}.json")  # of one run: the whole goes on
     assert sorted(found(answer)) == sorted(bright)
@@ -219,6 +218,24 @@ def test_ctrl_c_stops_all_and_what_is_answered_is_not_asked_again(
     assert answer.trajectory == whole
     once_more = ask(Runs([], [], []), trace=whole)
     assert found(once_more) == found(answer)
+
+
+def test_a_question_that_was_killed_before_it_was_pooled_asks_no_model_again(
+    ask: Any, walls: Any
+) -> None:
+    _, bright = walls
+    whole = ask(Runs([gives(bright[:1])], [gives(bright)], [NOTHING])).trajectory
+    kept = json.loads(whole.read_text("utf-8"))
+    whole.write_text(json.dumps(kept | {"status": "running", "answer": None, "notes": []}))
+    model = Runs([], [], [])
+    answer = ask(model, trace=whole)
+    assert sorted(found(answer)) == sorted(bright)
+    assert model.bodies == []
+    again = json.loads(whole.read_text("utf-8"))
+    assert (again["answer"]["uids"], again["notes"]) == (kept["answer"]["uids"], kept["notes"])
+    whole.write_text(json.dumps(kept | {"status": "running", "library_generation": 99}))
+    with pytest.raises(AgentError, match="the library has changed"):
+        ask(model, trace=whole)
 
 
 def test_a_lost_server_cuts_the_question_and_it_goes_on(
