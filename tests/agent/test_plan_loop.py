@@ -16,6 +16,7 @@ from made_library import Made, World
 
 from photocraft_local import PhotoSearch
 from photocraft_local.agent import trajectory
+from photocraft_local.agent.export.formats import rows
 from photocraft_local.agent.export.prompts import segments
 from photocraft_local.agent.loop import Agent
 from photocraft_local.agent.planner import Planner
@@ -175,6 +176,16 @@ def test_an_export_has_the_states_that_the_model_read(play: Callable[..., Asked]
     (segment,) = segments(one.ask())
     assert list(states(segment.messages)) == one.told()
     assert segment.messages[0] == one.model.seen[0][0]
+
+
+@pytest.mark.parametrize("episodic", [True, False])
+def test_an_export_offers_the_tools_that_the_model_had(
+    play: Callable[..., Asked], episodic: bool
+) -> None:
+    (row,) = rows(play(JUNE, SUBMIT, episodic=episodic).ask(), "chatml", str)
+    system = row["messages"][0]["content"]
+    assert ('"name":"plan"' in system) is episodic
+    assert '"name":"recall"' in system
 
 
 def test_twelve_compactions_keep_plan_statuses_and_reasons(play: Callable[..., Asked]) -> None:

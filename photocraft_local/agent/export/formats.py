@@ -34,16 +34,17 @@ def rows(record: Trajectory, form: Format, picture: Picture) -> Iterator[dict[st
         yield record.to_json()
         return
     make = _chatml if form == "chatml" else _sharegpt
+    tools = tool_schemas(episodic=bool(record.config.get("episodic", False)))
     for number, segment in enumerate(segments(record), start=1):
         head = {"schema": SCHEMA, "version": VERSION, "format": form}
-        yield {**head, "id": f"{record.episode_id}#{number}", **make(segment, picture)}
+        yield {**head, "id": f"{record.episode_id}#{number}", **make(segment, tools, picture)}
 
 
-def tool_schemas() -> list[ToolSchema]:
+def tool_schemas(*, episodic: bool = True) -> list[ToolSchema]:
     """As the registry gives them to a model."""
     told = [
         {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-        for tool in sorted(standard_tools(), key=lambda tool: tool.name)
+        for tool in sorted(standard_tools(episodic=episodic), key=lambda tool: tool.name)
     ]
     return cast("list[ToolSchema]", json.loads(json.dumps(told, sort_keys=True)))
 
@@ -56,10 +57,10 @@ class _Names:
         return Prepared(name, b"", "image/png", width=0, height=0, tokens=0)
 
 
-def _messages(segment: Segment) -> list[tuple[int, str, Message]]:
+def _messages(segment: Segment, tools: Sequence[ToolSchema]) -> list[tuple[int, str, Message]]:
     """Place, kind and message: ``system``, ``prompt``, ``reply``, ``tool_response``."""
     store = cast("PictureStore", _Names())
-    told = conversation(segment.messages, tool_schemas(), Form.JSON, store).messages
+    told = conversation(segment.messages, tools, Form.JSON, store).messages
     kinds: list[str] = []
     for message in segment.messages:
         role = message["role"]
@@ -72,7 +73,7 @@ def _messages(segment: Segment) -> list[tuple[int, str, Message]]:
     return list(zip(range(len(told)), kinds, told, strict=True))
 
 
-def _chatml(segment: Segment, picture: Picture) -> dict[str, Json]:
+def _chatml(segment: Segment, tools: Sequence[ToolSchema], picture: Picture) -> dict[str, Json]:
     return {
         "messages": [
             {
@@ -81,16 +82,16 @@ def _chatml(segment: Segment, picture: Picture) -> dict[str, Json]:
                 "kind": kind,
                 "train": at in segment.new,
             }
-            for at, kind, message in _messages(segment)
+            for at, kind, message in _messages(segment, tools)
         ]
     }
 
 
-def _sharegpt(segment: Segment, picture: Picture) -> dict[str, Json]:
+def _sharegpt(segment: Segment, tools: Sequence[ToolSchema], picture: Picture) -> dict[str, Json]:
     """Sides in turn, as its readers want them; ``<image>`` stands for the next of ``images``."""
     system, images = "", list[str]()
     sides: list[dict[str, Json]] = []
-    for at, kind, message in _messages(segment):
+    for at, kind, message in _messages(segment, tools):
         text = _flat(message["content"], picture, images)
         if kind == "system":
             system = text
