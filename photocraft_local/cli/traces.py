@@ -53,12 +53,13 @@ def trace_lines(
         yield from _block("note", note)
     for name, text in intent_told(thoughts) if thoughts else ():
         yield from _block(name, text)
+    summed = bool(record.config.get("working", True))
     for number, attempt in enumerate(record.attempts, start=1):
         yield _line(f"attempt {number}", "brought no answer")
-        yield from _attempt(attempt)
+        yield from _attempt(attempt, summed=summed)
     if record.attempts:
         yield _line(f"attempt {len(record.attempts) + 1}", "")
-    yield from _attempt(record, thoughts)
+    yield from _attempt(record, thoughts, summed=summed)
     if record.error:
         yield from _block("error", record.error)
     if record.answer:
@@ -69,8 +70,10 @@ def trace_lines(
         yield _line("all", total)
 
 
-def _attempt(attempt: Attempt, thoughts: EpisodeRecord | None = None) -> Iterator[str]:
-    """``thoughts`` is what its steps came to."""
+def _attempt(
+    attempt: Attempt, thoughts: EpisodeRecord | None = None, *, summed: bool
+) -> Iterator[str]:
+    """``thoughts`` is what its steps came to; without ``summed`` no summary took turns' place."""
     compactions = {made.after_step: made for made in attempt.compactions}
     cuts = {cut.step: cut for cut in attempt.cuts}
     for step in attempt.steps:
@@ -83,7 +86,7 @@ def _attempt(attempt: Attempt, thoughts: EpisodeRecord | None = None) -> Iterato
             pictures = count_text(cut.pictures, "picture")
             yield _line("shortened", f"the prompt held {kept} and {pictures}", inner=True)
         if made := compactions.get(step.index):
-            yield from _compaction(made)
+            yield from _compaction(made, summed=summed)
     yield from _rejected(attempt, len(attempt.steps) + 1)
     if last := attempt.last_turn:
         yield _line("limit", f"after step {last.after_step} only an answer was left: {last.why}")
@@ -155,12 +158,12 @@ def _rejected(attempt: Attempt, before: int) -> Iterator[str]:
                 yield _line("tokens", tokens, inner=True)
 
 
-def _compaction(made: Compaction) -> Iterator[str]:
+def _compaction(made: Compaction, *, summed: bool) -> Iterator[str]:
     tokens = ""
     if made.tokens_before:
         tokens = f"; {made.tokens_before:,} tokens became {made.tokens_after:,}"
-    covered = f"turns up to {made.covered} became a summary{tokens}"
-    yield _line("compaction", f"{covered} ({made.why})")
+    became = "became a summary" if summed else "were dropped"
+    yield _line("compaction", f"turns up to {made.covered} {became}{tokens} ({made.why})")
     if made.problem:
         yield _line("no words", made.problem, inner=True)
     if made.prose:

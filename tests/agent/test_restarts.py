@@ -13,6 +13,7 @@ from wide_tools import SUMMARY, Windowed, looks, wide_registry
 
 from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
 from photocraft_local.agent.room import most_characters
+from photocraft_local.cli.traces import trace_lines
 from photocraft_local.errors import ServerLost
 from photocraft_local.memory.memory import Memory
 from photocraft_local.records import ToolCall, Usage
@@ -286,6 +287,7 @@ def test_without_working_memory_the_oldest_turns_are_dropped_and_nothing_takes_t
     trace = saved(agent)
     assert model.requests == []
     assert len(trace.compactions) > 5
+    assert any("were dropped; " in line for line in trace_lines(trace))
     assert max(model.loads) <= 10_000
     stable = model.prompts[0]
     for number, prompt in enumerate(model.prompts[:-1]):
