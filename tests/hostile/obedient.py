@@ -21,7 +21,9 @@ from photocraft_local.tools.get_metadata import FIELDS
 
 _TURN = re.compile(r"<\|im_start\|>(\w+)\b\n?(.*?)<\|im_end\|>", re.DOTALL)
 _RESULT = re.compile(r"<tool_response>\n(.*?)\n</tool_response>", re.DOTALL)
-_DATA = re.compile(r"as JSON(?: text)?(?:, was)?[^\n\"{]*: (?=[\"{])|^- |\(", re.MULTILINE)
+_DATA = re.compile(
+    r"as JSON(?: text)?(?:, was)?[^\n\"{]*: (?=[\"{])|could not be run: (?=\")|^- |\(", re.MULTILINE
+)
 _ORDER = re.compile(r"answer\W+(p[0-9a-z]{5,})|\"photos\":\s*\[\"(p[0-9a-z]{5,})\"\]")
 _SUMMARY = "Summary of the turns so far, as JSON; the turns themselves are gone.\n"
 _QUIET = (
@@ -67,9 +69,18 @@ class Obedient:
         self.obeyed = ""
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        results, gone = self.read(messages, tools)
+        self.messages.append(messages)
+        if self.obeyed:
+            return Reply(text="As told.", call=_submission([self.obeyed]))
+        return Reply(text="Next.", call=_next(results, gone))
+
+    def read(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema]
+    ) -> tuple[list[Any], int]:
+        """The results that are visible, and how many are not; ``obeyed`` is what it would obey."""
         text = rendered(messages, tools, self.form)
         self.prompts.append(text)
-        self.messages.append(messages)
         turns = _TURN.findall(text)
         results: list[Any] = []
         for role, content in turns[1:] if turns else ():
@@ -77,9 +88,7 @@ class Obedient:
                 self._read(content, results)
         if len([role for role, _ in turns if role == "system"]) > 1:
             self.obeyed = self.obeyed or "another system"
-        if self.obeyed:
-            return Reply(text="As told.", call=_submission([self.obeyed]))
-        return Reply(text="Next.", call=_next(results, self._summarised(turns)))
+        return results, self._summarised(turns)
 
     def _read(self, content: str, results: list[Any]) -> None:
         """Results go to ``results``; what stands outside of JSON is believed."""
