@@ -255,3 +255,20 @@ def test_looking_into_memory_is_no_part_of_the_way() -> None:
     told = sketch_of([aside[0], *steps[:2], aside[1], *steps[2:]])
     assert told == sketch_of(steps)
     assert not any("recall" in line or "compress" in line for line in told)
+
+
+@pytest.mark.parametrize("word", ["dogs on the beach in Rome in June 2021, ", "(((", "生日蛋糕"])
+def test_a_page_given_as_a_question_is_read_at_its_beginning(word: str) -> None:
+    """Up to a whole word; what is read of it is masked like any other question."""
+    read: list[str] = []
+
+    def places(text: str) -> list[tuple[int, int]]:
+        read.append(text)
+        return []
+
+    shape = masked(word * 50_000, places)
+    assert is_masked(shape)
+    assert 3900 < len(read[0]) <= 4000
+    assert (word * 50_000).startswith(read[0])
+    assert " " not in word or (word * 50_000)[len(read[0])] == " "
+    assert shape == masked(read[0])

@@ -6,6 +6,7 @@ question is left, whatever it was. Times and places are found by code and only s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
@@ -25,6 +26,8 @@ FindPlaces = Callable[[str], Iterable[Span]]
 _SIDES = {"before": "before", "until": "before", "after": "after", "since": "since"}
 _UNITS = {"minute": "hour", "moment": ""}
 _MOST = 24  # symbols; a longer question is as good as its beginning
+_WORD_END = re.compile(r"\s\S*\Z")
+_MOST_READ = 4000  # characters, so that a page that was pasted as a question costs no seconds
 _ONCE = {THING, NUMBER, PLACE, TIME}  # several in a row are one
 _ANY_DAY = date(2000, 1, 1)  # what a time is does not matter, only where it stands
 
@@ -35,7 +38,10 @@ def no_places(text: str) -> Iterable[Span]:
 
 
 def masked(question: str, find_places: FindPlaces = no_places) -> str:
-    """The shape of ``question``; the same for any language where the tables have its words."""
+    """The shape of ``question``; the same for any language where the tables have its words. Of a
+    very long one the beginning is read, up to a whole word."""
+    if len(question) > _MOST_READ:
+        question = _WORD_END.split(question[:_MOST_READ], maxsplit=1)[0]
     marks: list[tuple[int, int, list[str]]] = []
     taken: list[Span] = []
     for start, end, shape in _marked(question, find_places):
