@@ -66,9 +66,10 @@ def test_a_limit_that_ended_the_question_is_told(
     assert code == 7  # the rules say in their last turn what they did not get to
     assert json.loads(out)["limit"] == "turns"
     assert "takes more than 1 steps" in json.loads(out)["reason"]
-    _, out, err = command("ask", ITALY)
+    trace = Path(json.loads(out)["trajectory"]).stem
+    _, _, err = command("ask", ITALY)
     assert "as many turns as it may (setting max_turns)" in err
-    _, out, _ = command("trace", "latest")
+    _, out, _ = command("trace", trace)
     assert "limit       after step 1 only an answer was left: all 1 turns are used" in out
 
 
