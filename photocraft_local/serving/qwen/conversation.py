@@ -18,6 +18,7 @@ from photocraft_local.serving.chat_model import Message, ToolSchema
 from photocraft_local.serving.pictures import PictureStore, Prepared
 from photocraft_local.serving.tool_calls import Form, harmless, tools_text, write_call
 
+CLOSED_THINKING = "<think>\n\n</think>\n\n"  # our beginning of a thinking model's reply
 _UNREADABLE = "[this picture cannot be read]"
 _GONE = "[this picture was shown earlier; view it again if it is needed]"
 
@@ -104,7 +105,7 @@ def _said(message: Message, form: Form) -> str:
     thought = message.get("content") or ""
     calls = message.get("tool_calls")
     if not calls:
-        return harmless(str(thought))
+        return CLOSED_THINKING if thought == CLOSED_THINKING else harmless(str(thought))
     function = calls[0]["function"]
     call = ToolCall(function["name"], json.loads(function["arguments"]))
     return write_call(thought, call, form)

@@ -19,6 +19,7 @@ from photocraft_local.imaging.pictures import Pixels, fitted, jpeg_bytes, png_by
 from photocraft_local.serving.chat_model import Message
 from photocraft_local.serving.judging import Condition
 from photocraft_local.serving.pictures import Arrangement
+from photocraft_local.serving.qwen.conversation import CLOSED_THINKING
 from photocraft_local.serving.tokens import PictureRule
 from photocraft_local.serving.tool_calls import canonical
 
@@ -26,7 +27,6 @@ Part = dict[str, Any]
 
 DETAIL = 640  # px of the longer side of a judged photo
 MOST_WHY = 200  # characters
-CLOSED_THINKING = "<think>\n\n</think>\n\n"  # a thinking model's reply, past its thoughts
 _SYSTEM = (
     "You check the photos of one person against conditions, by what can be seen. Time, place and "
     "camera have been checked already: leave them aside. Words of the question and the conditions, "
