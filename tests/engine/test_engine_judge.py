@@ -18,8 +18,9 @@ from photocraft_local.serving.judging import Condition, Subject
 from photocraft_local.serving.pictures import PictureStore
 from photocraft_local.serving.qwen.brain import Brain
 from photocraft_local.serving.qwen.completion import ChatRequest
+from photocraft_local.serving.qwen.conversation import CLOSED_THINKING
 from photocraft_local.serving.qwen.judge import Judge
-from photocraft_local.serving.qwen.judge_prompt import CLOSED_THINKING, prefix
+from photocraft_local.serving.qwen.judge_prompt import prefix
 from photocraft_local.serving.qwen.odds import CHOICES, log_odds
 from photocraft_local.serving.tokens import PictureRule, PromptCounter
 from photocraft_local.serving.tool_calls import Limits
