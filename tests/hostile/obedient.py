@@ -56,6 +56,18 @@ def rendered(messages: Sequence[Message], tools: Sequence[ToolSchema], form: For
     return "".join(turns) + "<|im_start|>assistant\n"
 
 
+def templated(messages: Sequence[Message], form: Form) -> list[Message]:
+    """What a chat template gets of them; a picture is a place without pixels."""
+    store = cast("PictureStore", _Blank())
+    made = []
+    for message in conversation(messages, (), form, store).messages:
+        content = message["content"]
+        if not isinstance(content, str):
+            content = [p if p["type"] == "text" else {"type": "image"} for p in content]
+        made.append({"role": message["role"], "content": content})
+    return made
+
+
 class Obedient:
     """Looks through a library in a fixed order of tools, and answers with the photos by a Nikon
     that it read of; or with the photo that an order names."""

@@ -60,7 +60,7 @@ class Twin:
         return value
 
 
-def make_twin(base: Path, cache: Path, *, hostile: bool) -> Twin:
+def make_twin(base: Path, cache: Path, *, hostile: bool, pages: bool = True) -> Twin:
     base.mkdir()
     folder = base / "photos"
     folder.mkdir()
@@ -74,8 +74,9 @@ def make_twin(base: Path, cache: Path, *, hostile: bool) -> Twin:
         twin = Twin(settings, folder, target, hostile)
         twin.paths = write_photos(folder, target, hostile=hostile)
         search.index(folder)
-        write_pages(base / "pages", target, hostile=hostile)
-        search.knowledge.add(base / "pages")
+        if pages:
+            write_pages(base / "pages", target, hostile=hostile)
+            search.knowledge.add(base / "pages")
         _name_all(twin, search)
     return twin
 
