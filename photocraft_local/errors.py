@@ -23,6 +23,7 @@
     │   ├── PlaceNotFound       a name that the gazetteer does not know
     │   ├── UnknownPhoto        a UID that is not in the library
     │   └── UnknownSet          a named set that was never saved
+    ├── EvaluationError         a data set or a run's folder that cannot be used (2)
     └── AgentError              an episode that cannot go on (6)
         ├── ModelError          the backbone failed
         │   ├── ServerLost      its server cannot be reached
@@ -160,6 +161,10 @@ class UnknownPhoto(SearchError):
 
 class UnknownSet(SearchError):
     pass
+
+
+class EvaluationError(PhotocraftError):
+    exit_code = 2
 
 
 class AgentError(PhotocraftError):
