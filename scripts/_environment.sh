@@ -96,6 +96,19 @@ make_engine_environment() {
     printf '%s' "$wanted" >"$stamp"
 }
 
+# make_triton FOLDER: Triton for the engine environment's torch, in a folder of its own (700 MB):
+# only a process with it on PYTHONPATH sees it, and vLLM stays as it is without.
+make_triton() {
+    local stamp=$1/.photocraft-installed pins=scripts/engine/triton.txt python=.venv-engine/bin/python
+    local links
+    [ -f "$stamp" ] && cmp -s "$stamp" "$pins" && return
+    find_links
+    say "installing Triton into $1 (once, 700 MB)"
+    "$python" -m uv pip install --quiet --python "$python" "${links[@]}" --no-deps --target "$1" \
+        -r "$pins" || return 1
+    cp "$pins" "$stamp"
+}
+
 # one_line_of FILE: the reason in what an installation said.
 one_line_of() {
     local line

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,31 @@ def test_the_reason_is_found_in_what_an_installation_says(
     line = shell(root, f"one_line_of {tmp_path}/said")
     assert line.startswith(reason)
     assert line.count("\n") == 1
+
+
+def test_triton_for_the_kernel_tests_is_pinned_and_kept_from_the_engine(
+    root: Path, pins: dict[str, str]
+) -> None:
+    (pin,) = [
+        line
+        for line in (root / "scripts/engine/triton.txt").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    assert re.fullmatch(r"triton==[\d.]+", pin)
+    assert "triton" not in pins
+    engine = root / ".venv-engine/lib"
+    assert not any(engine.glob("python*/site-packages/triton"))
+
+
+def test_kernel_tests_that_are_wanted_do_not_skip(root: Path) -> None:
+    """The core environment has no torch: they fail there where they were asked for."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "tests/kernels", "-q", "-p", "no:cacheprovider"],
+        cwd=root,
+        env=os.environ | {"PHOTOCRAFT_TEST_KERNELS": "1", "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    if find_spec("triton") is None:
+        assert done.returncode != 0
+        assert "torch or triton is not installed" in done.stdout + done.stderr

@@ -204,7 +204,7 @@ def test_it_compiles_for_two_generations_without_a_gpu(root: Path, tmp_path: Pat
     environment = os.environ | {
         "TRITON_INTERPRET": "0",
         "TRITON_CACHE_DIR": str(tmp_path),
-        "PYTHONPATH": str(root / "kernels"),
+        "PYTHONPATH": os.pathsep.join([str(root / "kernels"), *filter(None, sys.path)]),
     }
     done = subprocess.run(
         [sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True
