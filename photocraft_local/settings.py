@@ -193,6 +193,10 @@ class Settings:
         "independent runs of a question by a model, whose candidates are judged by evidence",
         default=1,
     )
+    decoded_megabytes: int = _option(
+        "memory that decoded photos may take between two looks at them; 0 = none is kept",
+        default=512,
+    )
 
     def __post_init__(self) -> None:
         checks = {
@@ -223,6 +227,7 @@ class Settings:
             "max_tokens": self.max_tokens >= 0,
             "max_seconds": self.max_seconds >= 0,
             "restarts": 0 <= self.restarts <= 10,
+            "decoded_megabytes": self.decoded_megabytes >= 0,
         }
         for name, good in checks.items():
             if not good:

@@ -161,6 +161,7 @@ def tool_context(
         memory=memory,
         pictures={picture.id: picture.path for picture in pictures},
         open_knowledge=parts.knowledge,
+        decoded=parts.decoded(),
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from photocraft_local.app.backbones import Backbone
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.embeddings.space import VectorSpace
+    from photocraft_local.imaging.decoded_cache import DecodedCache
     from photocraft_local.knowledge.store import KnowledgeStore
     from photocraft_local.library.library import Library
     from photocraft_local.library.progress import Progress
@@ -44,6 +45,7 @@ class Parts:
         self._index: ExactIndex | None = None
         self._searcher: tuple[Catalog, Searcher] | None = None
         self._backbone: Backbone | None = None
+        self._decoded: DecodedCache | None = None
 
     @property
     def habits(self) -> Habits:
@@ -71,6 +73,14 @@ class Parts:
 
             self._knowledge = KnowledgeStore.open(self.library().path, create=create)
         return self._knowledge
+
+    def decoded(self) -> DecodedCache:
+        """Pictures that were looked at, kept for the next look."""
+        if self._decoded is None:
+            from photocraft_local.imaging.decoded_cache import DecodedCache
+
+            self._decoded = DecodedCache(self.settings.decoded_megabytes << 20)
+        return self._decoded
 
     def encoder(self) -> Encoder:
         """Raises EncoderError, or MissingExtraError if its engine is not installed."""
@@ -200,7 +210,7 @@ class Parts:
             if part is not None:
                 part.close()
         self._knowledge = self._library = self._gazetteer = self._catalog = self._searcher = None
-        self._atlas = self._backbone = self._index = None
+        self._atlas = self._backbone = self._index = self._decoded = None
 
     def _forget_memories(self, uid: str) -> None:
         from photocraft_local.app.remembered import Remembered

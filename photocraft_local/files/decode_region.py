@@ -7,6 +7,7 @@ into the box, so that only the box is turned. Other files are decoded whole.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,6 +32,33 @@ _WORTH_IT: Final = 0.9  # of the height; above, little is saved
 Corners = tuple[int, int, int, int]  # left, top, right, bottom; the last two outside
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class UpperRows:
+    """The first rows of a JPEG as it is stored, from which boxes of the upright picture are cut.
+
+    ``pixels`` are uint8 (rows, width, 3); ``width`` and ``height`` are the stored picture's.
+    """
+
+    pixels: NDArray[np.uint8]
+    width: int
+    height: int
+    orientation: int
+    profile: bytes
+
+    def cut(self, corners: Corners) -> NDArray[np.uint8] | None:
+        """The box, upright sRGB and the caller's own; None for one that reaches further down.
+
+        Raises UsageError for a box outside the picture.
+        """
+        left, top, right, bottom = stored(corners, self.width, self.height, self.orientation)
+        if bottom > len(self.pixels):
+            return None
+        cut = np.ascontiguousarray(self.pixels[top:bottom, left:right])
+        if self.profile:
+            cut = pixels_of(to_srgb(Image.fromarray(cut), self.profile)[0])
+        return np.array(turned(cut, self.orientation))
+
+
 def decode_region(
     path: bytes, corners: Corners, *, max_pixels: int = 300_000_000
 ) -> NDArray[np.uint8]:
@@ -39,23 +67,35 @@ def decode_region(
     The same as cut from the full decode. Raises UsageError for a box that is not inside, and what
     ``decode_upright`` raises.
     """
-    with FileSource(path) as source:
-        header = read_header(source)
-        check_size(source, header, max_pixels)
-        if header.format == "JPEG":
-            found = _from_jpeg(source, header, corners)
-            if found is not None:
-                return found
+    rows = decode_rows(path, corners, max_pixels=max_pixels)
+    found = rows.cut(corners) if rows else None
+    if found is not None:
+        return found
     whole = decode_upright(path, max_pixels=max_pixels).pixels
-    _check(corners, whole.shape[1], whole.shape[0])
     left, top, right, bottom = corners
     return whole[top:bottom, left:right].copy()
 
 
-def _from_jpeg(source: FileSource, header: Header, corners: Corners) -> NDArray[np.uint8] | None:
-    """None where the whole picture has to be decoded."""
-    orientation = upright_orientation(header)
-    left, top, right, bottom = _stored(corners, header, orientation)
+def decode_rows(
+    path: bytes, corners: Corners, *, max_pixels: int = 300_000_000
+) -> UpperRows | None:
+    """The rows down to the box's end; None where the whole picture has to be decoded.
+
+    Raises as ``decode_region``.
+    """
+    with FileSource(path) as source:
+        header = read_header(source)
+        check_size(source, header, max_pixels)
+        orientation = 1 if header.format == "HEIF" else upright_orientation(header)
+        bottom = stored(corners, header.width, header.height, orientation)[3]
+        if header.format != "JPEG":
+            return None
+        return _from_jpeg(source, header, orientation, bottom)
+
+
+def _from_jpeg(
+    source: FileSource, header: Header, orientation: int, bottom: int
+) -> UpperRows | None:
     rows = bottom + _MARGIN
     if not header.frame_at or header.channels != 3 or rows > _WORTH_IT * header.height:
         return None
@@ -69,11 +109,8 @@ def _from_jpeg(source: FileSource, header: Header, corners: Corners) -> NDArray[
         pixels = simplejpeg.decode_jpeg(data, "RGB", strict=False)
     except (ValueError, MemoryError):
         return None
-    cut = np.ascontiguousarray(pixels[top:bottom, left:right])
     profile = jpeg_profile(data, header)
-    if profile:
-        cut = pixels_of(to_srgb(Image.fromarray(cut), profile)[0])
-    return np.array(turned(cut, orientation))
+    return UpperRows(pixels[:bottom], header.width, header.height, orientation, profile)
 
 
 def _has_one_scan(data: memoryview, position: int) -> bool:
@@ -85,9 +122,11 @@ def _has_one_scan(data: memoryview, position: int) -> bool:
     return False
 
 
-def _stored(corners: Corners, header: Header, orientation: int) -> Corners:
-    """The box in the stored picture; ``turned`` undone, last step first."""
-    width, height = header.width, header.height
+def stored(corners: Corners, width: int, height: int, orientation: int) -> Corners:
+    """The box of the upright picture as it lies in the stored one, which has that size.
+
+    ``turned`` undone, last step first. Raises UsageError for a box outside.
+    """
     if orientation >= 5:
         width, height = height, width
     _check(corners, width, height)
@@ -104,5 +143,6 @@ def _check(corners: Corners, width: int, height: int) -> None:
     if not (0 <= left < right <= width and 0 <= top < bottom <= height):
         raise UsageError(
             f"the box {corners} does not lie inside the picture, which is {width} pixels wide and "
-            f"{height} pixels high"
+            f"{height} pixels high",
+            hint=f"x + width may be at most {width} and y + height at most {height}",
         )

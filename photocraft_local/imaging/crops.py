@@ -1,6 +1,6 @@
 """Views of one photo for a model: the whole picture, or a crop in original upright pixels.
 
-A crop is cut from the full decode, then brought to the model's size range; a small one is
+A crop has the pixels of the full decode and is brought to the model's size range; a small one is
 enlarged. Knows nothing of the library or of UIDs.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from photocraft_local.files.decode import decode_upright
+from photocraft_local.files.decode_region import decode_region
 from photocraft_local.imaging.geometry import COMFORT_SIDE, MAX_SIDE, Box, fit_for_model
 from photocraft_local.imaging.pictures import Pixels, fitted
 
@@ -55,15 +55,4 @@ def crop_view(path: bytes, box: Box, *, max_pixels: int = 300_000_000) -> View:
 
     Raises UsageError for a box that is not inside the picture, PhotoError for the file.
     """
-    return model_view(cut(decode_upright(path, max_pixels=max_pixels).pixels, box))
-
-
-def photo_view(path: bytes, *, longest: int, max_pixels: int = 300_000_000) -> View:
-    """The whole picture with its longer side at most ``longest`` px.
-
-    The source size is the full upright size, also where a reduced decode was enough.
-    """
-    decoded = decode_upright(path, short_side=longest, max_pixels=max_pixels)
-    fit = fit_for_model(decoded.width, decoded.height, longest=longest, at_least=0)
-    pixels = fitted(decoded.pixels, fit)
-    return View(pixels, decoded.width, decoded.height, fit.content)
+    return model_view(decode_region(path, box.corners(), max_pixels=max_pixels))

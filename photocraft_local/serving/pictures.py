@@ -21,7 +21,7 @@ from PIL import Image
 
 from photocraft_local.errors import UnreadablePhoto
 from photocraft_local.files.decode import decode_upright
-from photocraft_local.imaging.contact_sheet import Item, contact_sheet, sheet_size
+from photocraft_local.imaging.contact_sheet import sheet_size
 from photocraft_local.imaging.geometry import fit_inside
 from photocraft_local.imaging.pictures import Pixels, fitted, png_bytes
 from photocraft_local.serving.tokens import PICTURE_MARKS, PictureRule
@@ -183,18 +183,6 @@ def cheapest(
     sheets, on_sheets = _on_sheets(len(sizes), detail, rule)
     better = bool(on_sheets) and on_sheets < separate
     return Arrangement("sheet" if better else "separate", separate, on_sheets, sheets)
-
-
-def arranged(
-    items: Sequence[Item], sizes: Sequence[tuple[int, int]], detail: int, rule: PictureRule
-) -> list[bytes]:
-    """The sheets as PNG, where ``cheapest`` prefers them; [] where single pictures cost less."""
-    choice = cheapest(sizes, detail, rule, [label for _, label in items])
-    if choice.kind == "separate":
-        return []
-    step = -(-len(items) // choice.sheets)
-    parts = [items[at : at + step] for at in range(0, len(items), step)]
-    return [contact_sheet(part, tile=detail) for part in parts]
 
 
 def _on_sheets(num: int, detail: int, rule: PictureRule) -> tuple[int, int]:

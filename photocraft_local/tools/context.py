@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
+from photocraft_local.imaging.decoded_cache import DecodedCache
 from photocraft_local.timelang import Habits
 from photocraft_local.tools.doubts import Doubts
 from photocraft_local.tools.planning import Plan
@@ -41,7 +42,8 @@ class ToolContext:
     ``plan`` is the one that the model has stated.
     ``is_last_turn``: the next submission is the answer, whatever it is. ``question`` is what the
     person asked, ``own_conditions`` what it says of time and place, once that was read;
-    ``stated`` are the conditions of the calls so far.
+    ``stated`` are the conditions of the calls so far. ``decoded`` keeps pictures for the next
+    look, for all episodes of one process.
     """
 
     library: Library
@@ -64,6 +66,7 @@ class ToolContext:
     question: str = ""
     own_conditions: list[Stated] | None = None
     stated: Ledger = field(default_factory=Ledger)
+    decoded: DecodedCache = field(default_factory=DecodedCache)
 
     @property
     def habits(self) -> Habits:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from photocraft_local.errors import UnknownPhoto, UnreadablePhoto
-from photocraft_local.files.decode import Decoded, decode_upright
-from photocraft_local.imaging.crops import cut
+from photocraft_local.files.decode import Decoded
 from photocraft_local.imaging.geometry import Box
 from photocraft_local.library.uids import normalise, split_crop
 from photocraft_local.records import Photo, path_text
@@ -174,13 +173,14 @@ def present_path(photo: Photo) -> bytes:
 
 def decoded(context: ToolContext, shown: Source, *, short_side: int | None = None) -> Decoded:
     """Upright pixels of a source, its shorter side at most ``short_side``, and the full size of
-    what its file shows; of a part of a question's picture always all pixels. Raises PhotoError.
+    what its file shows; of a part of a question's picture always all pixels. They may be shared,
+    hence read-only. Raises PhotoError.
     """
     limit = context.settings.max_pixels
     if shown.box is not None and shown.is_cut:
-        whole = decode_upright(shown.path, max_pixels=limit)
-        return Decoded(cut(whole.pixels, shown.box), shown.box.width, shown.box.height)
-    return decode_upright(shown.path, short_side=short_side, max_pixels=limit)
+        part = context.decoded.region(shown.path, shown.box, max_pixels=limit)
+        return Decoded(part, shown.box.width, shown.box.height)
+    return context.decoded.get(shown.path, short_side=short_side, max_pixels=limit)
 
 
 def when_and_where(photo: Photo) -> str:

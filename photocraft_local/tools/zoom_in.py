@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from photocraft_local.files.decode import decode_upright
-from photocraft_local.imaging.crops import cut, model_view
+from photocraft_local.imaging.crops import model_view
 from photocraft_local.imaging.geometry import COMFORT_SIDE, MAX_SIDE, Box
 from photocraft_local.imaging.pictures import png_bytes
 from photocraft_local.records import Json, Observation
@@ -44,8 +43,7 @@ class ZoomIn:
         shown = source(context, arguments["uid"])
         box = _box_in_whole(arguments, shown)
         path = present_path(shown.photo) if shown.photo else shown.path
-        whole = decode_upright(path, max_pixels=context.settings.max_pixels).pixels
-        pixels = cut(whole, box)
+        pixels = context.decoded.region(path, box, max_pixels=context.settings.max_pixels)
         if shown.photo is None:
             uid = _kept(context, shown.whole or shown.uid, box)
         else:

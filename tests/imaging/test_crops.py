@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageCms, ImageOps
 
 from photocraft_local.errors import UsageError
-from photocraft_local.imaging.crops import crop_view, cut, model_view, photo_view
+from photocraft_local.imaging.crops import crop_view, cut, model_view
 from photocraft_local.imaging.geometry import Box
 
 
@@ -64,12 +64,3 @@ def test_a_tiny_crop_is_enlarged_and_a_line_is_padded() -> None:
     assert (line.width, line.height) == (2048, 28)
     assert (line.content.height, line.content.y) == (1, 13)
     assert tuple(line.pixels[0, 0]) == (128, 128, 128)
-
-
-def test_a_whole_photo_is_reduced_and_tells_its_full_size(shared: Path) -> None:
-    file = shared / "data" / "exif" / "pi_ultrahdr.jpg"
-    view = photo_view(path(file), longest=512)
-    assert max(view.width, view.height) == 512
-    assert (view.source_width, view.source_height) == (1512, 2688)
-    small = photo_view(path(shared / "data" / "exif" / "ia_no_exif.jpg"), longest=1024)
-    assert (small.width, small.height) == (322, 466)

@@ -14,7 +14,7 @@ from PIL import Image
 
 from photocraft_local.errors import PhotoError
 from photocraft_local.imaging.contact_sheet import contact_sheet, sheet_size
-from photocraft_local.serving.pictures import PictureStore, Prepared, arranged, cheapest
+from photocraft_local.serving.pictures import PictureStore, Prepared, cheapest
 from photocraft_local.serving.tokens import PictureRule
 
 QWEN2_5 = PictureRule(28, 4 * 28**2, 16384 * 28**2)
@@ -148,10 +148,11 @@ def test_small_pictures_of_qwen3_share_a_sheet_and_large_ones_do_not() -> None:
 
 def test_sheets_are_drawn_in_the_size_that_was_counted() -> None:
     items = [(np.full((300, 400, 3), 9 * n, np.uint8), f"p{n}") for n in range(7)]
-    sheets = arranged(items, [(400, 300)] * 7, 128, QWEN3)
-    assert len(sheets) == 1
-    assert Image.open(io.BytesIO(sheets[0])).size == sheet_size(7, tile=128)
-    assert arranged(items, [(400, 300)] * 7, 448, QWEN3) == []
+    choice = cheapest([(400, 300)] * 7, 128, QWEN3)
+    assert (choice.kind, choice.sheets) == ("sheet", 1)
+    size = Image.open(io.BytesIO(contact_sheet(items, tile=128))).size
+    assert size == sheet_size(7, tile=128)
+    assert QWEN3.tokens(*size) + 2 == choice.sheet
     assert Image.open(io.BytesIO(contact_sheet(items, tile=64))).size == sheet_size(7, tile=64)
 
 
@@ -160,7 +161,8 @@ def test_a_sheet_that_would_be_reduced_is_split() -> None:
     choice = cheapest([(4000, 3000)] * 40, 128, tight)
     assert choice.sheets > 1
     items = [(np.full((300, 400, 3), n, np.uint8), f"p{n}") for n in range(40)]
-    sheets = arranged(items, [(4000, 3000)] * 40, 128, tight)
+    step = -(-40 // choice.sheets)
+    sheets = [contact_sheet(items[at : at + step], tile=128) for at in range(0, 40, step)]
     assert len(sheets) == choice.sheets
     sizes = [Image.open(io.BytesIO(sheet)).size for sheet in sheets]
     assert sum(tight.tokens(*size) + 2 for size in sizes) == choice.sheet
