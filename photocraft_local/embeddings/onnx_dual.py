@@ -67,7 +67,7 @@ class OnnxDualEncoder:
         return EncoderSpec(
             space_name(self._folder.root) or "onnx",
             self._folder.fingerprint()[:16],
-            f"{cut}{self._rules!r}",
+            f"2, {cut}{self._rules!r}",
             self._dim,
             side,
         )
@@ -89,10 +89,7 @@ class OnnxDualEncoder:
         check_pictures(images)
         most = _MOST_AT_ONCE if _takes_batches(self._vision, "pixel_values") else 1
         return np.concatenate(
-            [
-                self._run_vision(np.concatenate([self._rules.apply(image) for image in piece]))
-                for piece in batches(images, most)
-            ]
+            [self._run_vision(self._rules.apply(piece)) for piece in batches(images, most)]
         )
 
     def encode_text(self, text: str) -> TextEmbedding:

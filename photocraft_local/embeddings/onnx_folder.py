@@ -7,7 +7,7 @@ Runs nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,11 @@ from PIL import Image
 
 from photocraft_local.embeddings.encoder import Pixels, Vectors
 from photocraft_local.embeddings.fingerprint import fingerprint
-from photocraft_local.errors import EncoderError
+from photocraft_local.errors import EncoderError, UsageError
+from photocraft_local.imaging.crop_batch import MAX_TARGET_SIDE, Crop, crop_planes
+from photocraft_local.imaging.geometry import MAX_ASPECT, Box
+from photocraft_local.imaging.model_values import ModelValues
+from photocraft_local.imaging.resampling import FILTERS
 
 _HINT = "weights.md lists the files that a placed encoder folder needs"
 _WIDEST = 4096
@@ -109,8 +113,10 @@ class PictureRules:
         config = read_json(path)
         nested = config.get("image_processor")  # in processor_config.json, of newer exporters
         try:
-            return cls._parse(nested if isinstance(nested, dict) else config)
-        except (KeyError, TypeError, ValueError) as exc:
+            rules = cls._parse(nested if isinstance(nested, dict) else config)
+            rules.values()
+            return rules
+        except (KeyError, TypeError, ValueError, UsageError) as exc:
             raise EncoderError(
                 f"{path} is no preprocessing of a fixed-size picture: {exc!r}", hint=_HINT
             ) from exc
@@ -134,20 +140,41 @@ class PictureRules:
             std=tuple(map(float, config["image_std"])) if normalises else (1.0,) * 3,
         )
 
-    def apply(self, pixels: Pixels) -> Vectors:
-        """(1, 3, height, width) float32 of an upright picture (h, w, 3)."""
-        picture = Image.fromarray(np.ascontiguousarray(pixels))
+    def values(self) -> ModelValues:
+        """Raises UsageError for numbers that are no normalisation."""
+        return ModelValues("float32", self.mean, self.std, self.factor)  # type: ignore[arg-type]
+
+    def apply(self, images: Sequence[Pixels]) -> Vectors:
+        """(n, 3, height, width) float32 of upright pictures (h, w, 3) of any sizes."""
+        sizes = [self._resized(image.shape[1], image.shape[0]) for image in images]
+        name = next((name for name, ours in FILTERS.items() if ours == self.resample), None)
+        if name is None:  # of the filters that are rarely used Pillow's are taken
+            images = [
+                self._by_pillow(image, *size) for image, size in zip(images, sizes, strict=True)
+            ]
+        crops = [
+            Crop(at, Box(0, 0, image.shape[1], image.shape[0]), *sizes[at])
+            for at, image in enumerate(images)
+        ]
+        planes = crop_planes(images, crops, self.values(), filter=name or "bilinear")
+        return np.stack([self._centre(plane) for plane in planes])
+
+    def _resized(self, width: int, height: int) -> tuple[int, int]:
+        """Before the middle is cut out; a picture beyond 200:1 is squeezed to that."""
         if self.shortest is None:
-            picture = picture.resize((self.width, self.height), self.resample)
-        else:
-            short = min(picture.size)  # the longer side is rounded down, as the families do
-            sides = tuple(self.shortest * side // short for side in picture.size)
-            picture = picture.resize((sides[0], sides[1]), self.resample)
-            left, top = (sides[0] - self.width) // 2, (sides[1] - self.height) // 2
-            picture = picture.crop((left, top, left + self.width, top + self.height))
-        scaled = np.asarray(picture, np.float32) * np.float32(self.factor)
-        normal = (scaled - np.array(self.mean, np.float32)) / np.array(self.std, np.float32)
-        return np.ascontiguousarray(normal.transpose(2, 0, 1)[None], np.float32)
+            return self.width, self.height
+        short = min(width, height)  # the longer side is rounded down, as the families do
+        most = min(MAX_ASPECT * self.shortest, MAX_TARGET_SIDE)
+        wide, high = (min(self.shortest * side // short, most) for side in (width, height))
+        return wide, high
+
+    def _by_pillow(self, pixels: Pixels, width: int, height: int) -> Pixels:
+        picture = Image.fromarray(np.ascontiguousarray(pixels))
+        return np.asarray(picture.resize((width, height), self.resample))
+
+    def _centre(self, plane: Vectors) -> Vectors:
+        left, top = (plane.shape[2] - self.width) // 2, (plane.shape[1] - self.height) // 2
+        return plane[:, top : top + self.height, left : left + self.width]
 
 
 def _sides(size: Any) -> dict[str, int]:

@@ -26,7 +26,7 @@ HALF: Three = (0.5, 0.5, 0.5)  # Qwen3-VL and SigLIP, mean and deviation alike
 
 @dataclass(frozen=True, slots=True)
 class ModelValues:
-    """(byte / 255 - mean) / std in ``kind``; ``uint8`` leaves the bytes as they are.
+    """(byte * factor - mean) / std in ``kind``; ``uint8`` leaves the bytes as they are.
 
     NumPy has no bfloat16: its bits come as uint16 (``torch``: ``view(torch.bfloat16)``).
     """
@@ -34,17 +34,18 @@ class ModelValues:
     kind: Kind = "float32"
     mean: Three = CLIP_MEAN
     std: Three = CLIP_STD
+    factor: float = 1 / 255
 
     def __post_init__(self) -> None:
-        numbers = [*self.mean, *self.std]
+        numbers = [*self.mean, *self.std, self.factor]
         if self.kind not in get_args(Kind):
             raise UsageError(
                 f"pixels cannot be given as {self.kind!r}", hint=f"one of {get_args(Kind)}"
             )
-        if len(numbers) != 2 * CHANNELS or not np.isfinite(numbers).all() or min(self.std) <= 0:
+        if len(numbers) != 2 * CHANNELS + 1 or not np.isfinite(numbers).all() or min(self.std) <= 0:
             raise UsageError(
-                f"no normalisation has mean {self.mean} and deviation {self.std}",
-                hint="three finite numbers each, the deviations above 0",
+                f"no normalisation has mean {self.mean}, deviation {self.std}, factor {self.factor}",
+                hint="three finite numbers each, the deviations above 0, and one finite factor",
             )
 
     @property
@@ -100,7 +101,7 @@ def _table(values: ModelValues) -> NDArray[Any]:
     if values.kind == "uint8":
         table: NDArray[Any] = np.tile(steps.astype(np.uint8), (CHANNELS, 1))
     else:
-        scaled = (steps.astype(np.float64) * (1 / 255)).astype(np.float32)
+        scaled = (steps.astype(np.float64) * values.factor).astype(np.float32)
         mean, std = (np.array(three, np.float32)[:, None] for three in (values.mean, values.std))
         table = (scaled[None] - mean) / std
     if values.kind == "float16":

@@ -1,6 +1,6 @@
 """A tiny checkpoint as the package's backend loads it, on a device of choice and in 32 bits.
 
-Where torchvision or qwen-vl-utils are absent, stand-ins take their place: the slow image processor,
+Where torchvision is absent, a stand-in takes its place: the slow image processor,
 and pictures that come in the family's sizes already.
 """
 
@@ -38,14 +38,6 @@ class Opened:
         return prompt_of(messages, self.processor, self.pictures, self.model.pad)
 
 
-class InSize(Pictures):
-    """Pictures that are in a size of the family: nothing has to be asked of qwen-vl-utils."""
-
-    def _opened(self, url: str) -> Image.Image:
-        data = base64.b64decode(url.partition(",")[2])
-        return Image.open(io.BytesIO(data)).convert("RGB")
-
-
 def open_on(folder: Path, device: str) -> Opened:
     import torch
     from transformers import AutoModelForImageTextToText
@@ -58,7 +50,7 @@ def open_on(folder: Path, device: str) -> Opened:
 
 
 def around(raw: Any, processor: Any, rule: PictureRule) -> Opened:
-    return Opened(raw, processor, Model(raw), InSize(raw, processor, BUDGET), rule)
+    return Opened(raw, processor, Model(raw), Pictures(raw, processor, BUDGET), rule)
 
 
 def processor_of(folder: Path) -> Any:

@@ -180,7 +180,50 @@ def test_resampling_and_normalising_equal_the_reference(tmp_path: Path) -> None:
     resized = Image.fromarray(picture).resize((42, 32), Image.Resampling.BICUBIC)
     square = np.asarray(resized.crop((5, 0, 37, 32)), np.float32)
     expected = ((square / 255 - 0.5) / 0.25).transpose(2, 0, 1)[None]
-    np.testing.assert_allclose(encoder._rules.apply(picture), expected, atol=1e-5)
+    np.testing.assert_allclose(encoder._rules.apply([picture]), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("resample", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("layout", [clip_folder, siglip_folder])
+def test_a_batch_holds_what_pillow_makes_of_each_picture(
+    layout: Any, resample: int, tmp_path: Path
+) -> None:
+    folder = layout(tmp_path / "pair")
+    config = json.loads((folder / "preprocessor_config.json").read_text())
+    stated = config | {"resample": resample, "rescale_factor": 1 / 127.5}
+    (folder / "preprocessor_config.json").write_text(json.dumps(stated))
+    rules = OnnxDualEncoder(folder)._rules
+    dice = np.random.default_rng(resample)
+    sizes = [(48, 64), (200, 31), (7, 5), (32, 32), (1, 150)]
+    pictures = [dice.integers(0, 256, (*size, 3), np.uint8) for size in sizes]
+    made = rules.apply(pictures)
+    assert made.shape == (5, 3, 32, 32)
+    for picture, planes in zip(pictures, made, strict=True):
+        wide, high = 32, 32
+        if rules.shortest:
+            high, wide = (
+                rules.shortest * side // min(picture.shape[:2]) for side in picture.shape[:2]
+            )
+        resized = Image.fromarray(picture).resize((wide, high), Image.Resampling(resample))
+        left, top = (wide - 32) // 2, (high - 32) // 2
+        square = np.asarray(resized.crop((left, top, left + 32, top + 32)), np.float64)
+        scaled = (square / 127.5).astype(np.float32)
+        mean, std = np.array(rules.mean, np.float32), np.array(rules.std, np.float32)
+        np.testing.assert_array_equal(planes, ((scaled - mean) / std).transpose(2, 0, 1))
+
+
+def test_a_strip_beyond_all_bounds_is_squeezed(tmp_path: Path) -> None:
+    rules = OnnxDualEncoder(clip_folder(tmp_path / "clip"))._rules
+    assert rules.apply([plain(RED, 1, 9000), plain(GREEN, 9000, 1)]).shape == (2, 3, 32, 32)
+
+
+def test_numbers_that_normalise_nothing_are_refused(tmp_path: Path) -> None:
+    folder = clip_folder(tmp_path / "pair")
+    config = json.loads((folder / "preprocessor_config.json").read_text())
+    for wrong in ({"image_std": [0.2, 0.0, 0.2]}, {"image_mean": [0.1]}, {"rescale_factor": 1e999}):
+        (folder / "preprocessor_config.json").write_text(json.dumps(config | wrong))
+        with pytest.raises(EncoderError, match=r"preprocessor_config\.json"):
+            OnnxDualEncoder(folder)
 
 
 def test_words_in_other_scripts_are_not_asked_of_an_english_model(tmp_path: Path) -> None:

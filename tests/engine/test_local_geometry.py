@@ -78,6 +78,20 @@ def test_our_pictures_reach_the_vision_tower_pixel_by_pixel(
         ordered = blocks.transpose(0, 3, 1, 4, 6, 2, 5).reshape(rows * columns, 3, 1, patch, patch)
         expected = np.repeat(ordered, 2, axis=2).reshape(rows * columns, -1)
         np.testing.assert_allclose(pixels["pixel_values"], expected, atol=2e-5)
+        ours = chat.pictures._rows(url)
+        assert tuple(ours.grids[0]) == seen.grid
+        np.testing.assert_allclose(ours.rows, pixels["pixel_values"], atol=1e-6)
+
+
+def test_a_processor_that_does_otherwise_is_refused(
+    loaded: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = loaded("qwen3-vl")
+    for name, value in {"do_normalize": False, "rescale_factor": 1.0, "patch_size": 14}.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(made.processor.image_processor, name, value)
+            with pytest.raises(ModelError, match=r"preprocessor_config\.json"):
+                RecordedChat(made)
 
 
 def test_a_picture_in_another_size_is_refused(loaded: Callable[..., Any]) -> None:

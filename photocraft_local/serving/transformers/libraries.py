@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from photocraft_local.errors import MissingExtraError
 
-MODULES = ("torch", "torchvision", "transformers", "llguidance", "qwen_vl_utils")
+MODULES = ("torch", "torchvision", "transformers", "llguidance")
 EXTRA = "transformers"
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",

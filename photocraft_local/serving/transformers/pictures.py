@@ -17,9 +17,13 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from photocraft_local.errors import ModelError, PictureUnknown
+from photocraft_local.imaging.crop_batch import Crop, Patches, crop_patches
+from photocraft_local.imaging.geometry import MAX_ASPECT, Box, smart_resize
+from photocraft_local.imaging.model_values import ModelValues, PatchLayout
 
 Part = Mapping[str, Any]
 
@@ -52,9 +56,12 @@ class Pictures:
     """Encodes with ``model`` and keeps ``budget`` bytes of features, those used last."""
 
     def __init__(self, model: Any, processor: Any, budget: int) -> None:
-        self._model, self._processor, self._budget = model, processor.image_processor, budget
+        """Raises ModelError for a processor that prepares pictures in another way."""
+        self._model, self._budget = model, budget
         vision = model.config.vision_config
         self._patch, self._merge = int(vision.patch_size), int(vision.spatial_merge_size)
+        self._layout = PatchLayout(self._patch, self._merge, int(vision.temporal_patch_size))
+        self._limits, self._values = _rules(processor.image_processor, self._layout)
         self._seen: dict[str, Seen] = {}
         self._features: OrderedDict[int, Features] = OrderedDict()
         self._num_bytes = 0
@@ -107,34 +114,32 @@ class Pictures:
 
     def _opened(self, url: str) -> Image.Image:
         """Upright RGB in a size that the family leaves alone."""
-        from qwen_vl_utils import process_vision_info
-
         picture = _read(url)
-        message = {"role": "user", "content": [{"type": "image", "image": picture}]}
-        try:
-            (shown,), _ = process_vision_info([message], image_patch_size=self._patch)
-        except ValueError as exc:  # longer than 200:1
-            raise _unfit(picture, str(exc)) from exc
-        if shown.size != picture.size:
-            raise _unfit(picture, f"it would be shown at {shown.width} × {shown.height}")
-        fitted: Image.Image = shown
-        return fitted
+        if max(picture.size) > MAX_ASPECT * min(picture.size):
+            raise _unfit(picture, f"it is longer than {MAX_ASPECT}:1")
+        height, width = smart_resize(
+            picture.height, picture.width, self._layout.factor, *self._limits
+        )
+        if (width, height) != picture.size:
+            raise _unfit(picture, f"it would be shown at {width} × {height}")
+        return picture
+
+    def _rows(self, url: str) -> Patches:
+        """What the family's own processor makes of the picture, number by number."""
+        pixels = np.asarray(self._opened(url), np.uint8)
+        height, width = pixels.shape[:2]
+        whole = Crop(0, Box(0, 0, width, height), width, height)
+        return crop_patches([pixels], [whole], self._layout, self._values)
 
     def _encoded(self, seen: Seen, url: str) -> Features:
         import torch
 
-        pixels = self._processor(images=[self._opened(url)], return_tensors="pt")
-        grid = pixels["image_grid_thw"]
-        if tuple(grid[0].tolist()) != seen.grid:
-            raise ModelError(
-                f"the processor of these weights shows a picture of {seen.grid[1:]} patches with"
-                f" {tuple(grid[0].tolist())[1:]}",
-                hint="copy preprocessor_config.json again: it states other sizes than config.json",
-            )
+        patches = self._rows(url)
+        pixels, grid = torch.from_numpy(patches.rows), torch.from_numpy(patches.grids)
         device = self._model.device
         with torch.inference_mode():
             made = self._model.model.get_image_features(
-                pixels["pixel_values"].to(device), grid.to(device), return_dict=True
+                pixels.to(device), grid.to(device), return_dict=True
             )
         self.num_encoded += 1
         deep = getattr(made, "deepstack_features", None) or ()
@@ -168,6 +173,22 @@ def shown_to(model: Any, features: Sequence[Features]) -> Iterator[dict[str, Any
         yield {"pixel_values": torch.empty(0)}
     finally:
         del inner.get_image_features  # the class's own shows again
+
+
+def _rules(processor: Any, layout: PatchLayout) -> tuple[tuple[int, int], ModelValues]:
+    """The least and the most pixels, and the numbers that stand for bytes."""
+    sizes = processor.patch_size, processor.merge_size, processor.temporal_patch_size
+    plain = processor.do_resize and processor.do_rescale and processor.do_normalize
+    usual = abs(processor.rescale_factor * 255 - 1) < 1e-6
+    if not (plain and usual) or sizes != (layout.patch, layout.merge, layout.copies):
+        raise ModelError(
+            "preprocessor_config.json of these weights prepares pictures in another way than"
+            f" config.json says: patches {sizes}, scaled by {processor.rescale_factor}",
+            hint="copy it again, with config.json, from the same revision",
+        )
+    mean, std = (tuple(map(float, three)) for three in (processor.image_mean, processor.image_std))
+    least, most = (int(processor.size[name]) for name in ("shortest_edge", "longest_edge"))
+    return (least, most), ModelValues(mean=mean, std=std)  # type: ignore[arg-type]
 
 
 def _read(url: str) -> Image.Image:
