@@ -80,6 +80,10 @@ class Attempt:
         """The one that made the last turn the last; empty where the model ended by itself."""
         return self.last_turn.limit if self.last_turn else ""
 
+    def is_last(self, index: int) -> bool:
+        """Whether the step with this number came when only an answer counted."""
+        return self.last_turn is not None and index > self.last_turn.after_step
+
     def usage(self) -> Usage:
         """All that it asked of a model."""
         spent = [usage for one in self.steps for usage in (one.usage, one.observation.usage)]

@@ -76,6 +76,11 @@ class Trajectory(Attempt):
     answer: Answer | None = None
 
     @property
+    def by_model(self) -> bool:
+        """Whether a model made the calls; rules read the question and are shown no picture."""
+        return self.backbone != "planner"
+
+    @property
     def all_steps(self) -> list[Step]:
         """Those of every attempt, in order; each attempt counts its own from 1."""
         return [step for attempt in (*self.attempts, self) for step in attempt.steps]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Outcome = Literal["same", "differs", "not run"]
 _MOST = 20  # differences of one step
 _BY_MODEL = "compare_photos"
+_SHOWING = ("view_photos", "fetch_image", "zoom_in")
+_LAID_OUT = ("detail", "layout", "labels", "sheets", "shown", "scale", "padding")
 _SECOND_LOOK = ("doubtful", "left_out")  # keys of a submission that a model looked at
 
 
@@ -67,10 +69,14 @@ def replay(parts: Parts, record: Trajectory) -> Replay:
     # A set that could not be made again takes with it what was made of it.
     steps: list[ReplayedStep] = []
     for number, attempt in enumerate((*record.attempts, record), start=1):
+        if number > 1:
+            tools.begin_anew()
         for step in attempt.steps:
             why = _not_run(step, lost)
             if not why:
-                steps.append(replace(_compared(step, tools), attempt=number))
+                seen = _called(step, tools, last=attempt.is_last(step.index))
+                found = _compared(step, seen, by_model=record.by_model)
+                steps.append(replace(found, attempt=number))
                 continue
             steps.append(ReplayedStep(step, "not run", why=why, attempt=number))
             if isinstance(saved := step.call.arguments.get("save_as"), str):
@@ -112,12 +118,18 @@ def _strings(value: Json) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _compared(step: Step, tools: Registry) -> ReplayedStep:
+def _called(step: Step, tools: Registry, *, last: bool) -> Observation | MalformedCall:
     try:
-        seen = tools.call(step.call)
+        return tools.call(step.call, last=last)
     except MalformedCall as error:
-        return ReplayedStep(step, "differs", (Difference("call", "", error.message),))
-    found = list(_differences("", _told(step.observation), _told(seen)))
+        return error
+
+
+def _compared(step: Step, seen: Observation | MalformedCall, *, by_model: bool) -> ReplayedStep:
+    if isinstance(seen, MalformedCall):
+        return ReplayedStep(step, "differs", (Difference("call", "", seen.message),))
+    told = _told_of_shown if by_model and step.call.name in _SHOWING else _told
+    found = list(_differences("", told(step.observation), told(seen)))
     outcome: Outcome = "differs" if found else "same"
     return ReplayedStep(step, outcome, tuple(found[:_MOST]), max(0, len(found) - _MOST))
 
@@ -129,6 +141,12 @@ def _told(seen: Observation) -> dict[str, Json]:
         "images": [uid for uid, _ in seen.images],
         "data": seen.data,
     }
+
+
+def _told_of_shown(seen: Observation) -> dict[str, Json]:
+    """What holds for any model: sizes and sheets go by the window of the one that was asked."""
+    data = {key: value for key, value in seen.data.items() if key not in _LAID_OUT}
+    return {"error": seen.error, "data": data}
 
 
 def _differences(where: str, before: Json, now: Json) -> Iterator[Difference]:

@@ -23,8 +23,6 @@ from photocraft_local.memory.skills import NoHints
 from photocraft_local.records import Step, ToolCall
 from photocraft_local.serving.chat_model import Message
 
-_RULES = "planner"  # reads the question itself and is shown no picture
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -54,7 +52,7 @@ class _Walk:
     """Through one attempt."""
 
     def __init__(self, record: Trajectory, post_mortem: PostMortem | None) -> None:
-        shown = {} if record.backbone == _RULES else _own_pictures(record)
+        shown = _own_pictures(record) if record.by_model else {}
         self._record, self._post_mortem = record, post_mortem
         self._episode = opened(
             record, card=record.card, hints=NoHints(), library=Path(), shown=shown
@@ -87,11 +85,10 @@ class _Walk:
     def _once(self, step: Step) -> list[Message]:
         """What stood at the end of this step's prompt and was gone in the next."""
         last, refused = self._record.last_turn, self._record.rejected
-        is_last = last is not None and step.index > last.after_step
-        if last is not None and is_last:
-            refused = refused[last.after_rejected :]
+        words = []
+        if last is not None and self._record.is_last(step.index):
+            words, refused = [last.words], refused[last.after_rejected :]
         corrections = [one["correction"] for one in refused if one["before_step"] == step.index]
-        words = [last.words] if last is not None and is_last else []
         return [{"role": "user", "content": text} for text in (*words, *corrections[-1:]) if text]
 
     def _turn(self) -> Sequence[Message]:
