@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -200,7 +199,7 @@ class RunFolder:
         return [self.rows[key] for key in sorted(self.rows)]
 
     def _append(self, name: str, data: Mapping[str, Json]) -> None:
-        line = (_text(data) + "\n").encode()
+        line = _bytes(_text(data) + "\n")
         with mapped(self.path):
             atomic.replace_tail(self.path / name, self._sizes[name], line)
         self._sizes[name] += len(line)
@@ -208,7 +207,7 @@ class RunFolder:
     def _write_head(self) -> None:
         text = _text(self.head, indent=1) + "\n"
         with mapped(self.path):
-            atomic.write_atomically(self.path / _HEAD, text.encode())
+            atomic.write_atomically(self.path / _HEAD, _bytes(text))
 
     def _write_whole(self) -> None:
         rows = self.sorted_rows()
@@ -217,7 +216,7 @@ class RunFolder:
             _TIMINGS: [_text(row.timing()) for row in rows],
         }
         for name, lines in texts.items():
-            content = "".join(line + "\n" for line in lines).encode()
+            content = _bytes("".join(line + "\n" for line in lines))
             with mapped(self.path):
                 atomic.write_atomically(self.path / name, content)
             self._sizes[name] = len(content)
@@ -228,7 +227,7 @@ def safe_name(text: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", text)[:_LONGEST_NAME]
     if plain == text and plain.strip("."):
         return plain
-    mark = hashlib.sha256(os.fsencode(text)).hexdigest()[:10]
+    mark = hashlib.sha256(_bytes(text)).hexdigest()[:10]
     return f"{plain.strip('.')}~{mark}"
 
 
@@ -245,7 +244,7 @@ def _again(path: Path, identity: dict[str, Json]) -> list[ResultRow]:
 
 def _head(path: Path) -> dict[str, Json]:
     try:
-        head: dict[str, Json] = json.loads((path / _HEAD).read_text("utf-8"))
+        head: dict[str, Json] = json.loads((path / _HEAD).read_bytes())
         if head["schema"] != SCHEMA or head["version"] > VERSION:
             raise ValueError(f"it is {head['schema']!r}, version {head['version']}")
         head["identity"].items()
@@ -301,3 +300,8 @@ def _damaged(path: Path, why: str) -> EvaluationError:
 
 def _text(data: Mapping[str, Json], *, indent: int | None = None) -> str:
     return json.dumps(data, ensure_ascii=False, sort_keys=True, indent=indent)
+
+
+def _bytes(text: str) -> bytes:
+    """A name or a data set's "\\ud800" may be no text; ``json.loads`` takes it back from these."""
+    return text.encode("utf-8", "surrogatepass")

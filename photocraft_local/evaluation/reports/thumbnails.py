@@ -1,0 +1,69 @@
+"""Photos of a data set as small JPEGs inside the page, within a budget of bytes.
+
+Names come from a data set: none leads out of the folder that the person named.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+
+from photocraft_local.errors import PhotoError
+
+SIDE = 96  # px
+_SUFFIXES = ("", ".jpg", ".jpeg", ".png", ".webp", ".heic")
+_BUDGET = 4 << 20  # bytes of base64 in one page
+
+
+class Thumbnails:
+    """``folder`` holds the photos by name, by ``library/name``, or by ``images/library/name`` as
+    DISBench does; endings may be left out. None: no picture is shown."""
+
+    def __init__(self, folder: Path | None, budget: int = _BUDGET) -> None:
+        self._folder = folder.resolve() if folder else None
+        self._left = budget
+        self._made: dict[tuple[str, str], str] = {}
+
+    def uri(self, library: str, name: str) -> str:
+        """A ``data:`` URI; empty where there is no such photo, it is broken, or the page is full
+        (then each further one is left out)."""
+        key = (library, name)
+        if key not in self._made:
+            self._made[key] = self._new(library, name)
+        return self._made[key]
+
+    def _new(self, library: str, name: str) -> str:
+        path = self._find(library, name)
+        if path is None or self._left <= 0:
+            return ""
+        try:
+            content = _small(path)
+        except (PhotoError, OSError):
+            return ""
+        self._left -= len(content)
+        return content if self._left >= 0 else ""
+
+    def _find(self, library: str, name: str) -> Path | None:
+        if self._folder is None or not name or "\0" in name + library:
+            return None
+        for parts in ((name,), (library, name), ("images", library, name)):
+            for suffix in _SUFFIXES:
+                try:
+                    path = Path(f"{self._folder.joinpath(*parts)}{suffix}").resolve()
+                    if path.is_relative_to(self._folder) and path.is_file():
+                        return path
+                except OSError:  # e.g. a name that is too long
+                    continue
+        return None
+
+
+def _small(path: Path) -> str:
+    from photocraft_local.files.decode import decode_upright
+    from photocraft_local.imaging.geometry import fit_inside
+    from photocraft_local.imaging.pictures import jpeg_bytes, resized
+
+    pixels = decode_upright(os.fsencode(path), short_side=SIDE).pixels
+    width, height = fit_inside(pixels.shape[1], pixels.shape[0], SIDE)
+    jpeg = jpeg_bytes(resized(pixels, width, height))
+    return "data:image/jpeg;base64," + base64.b64encode(jpeg).decode()
