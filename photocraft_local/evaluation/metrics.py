@@ -7,11 +7,9 @@ nothing. Knows no question and no file.
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Collection, Sequence
 
-_ARTICLES = frozenset({"a", "an", "the"})
+from photocraft_local.evaluation.text_match import normal_words
 
 
 def exact_match(predicted: Collection[str], gold: Collection[str]) -> float:
@@ -63,7 +61,7 @@ def text_exact(text: str, gold: str) -> float:
 
 
 def text_normalised(text: str, gold: str) -> float:
-    """The same words: case, accents' encoding, punctuation and English articles aside."""
+    """The same words, numbers and dates, as ``text_match`` spells them."""
     return float(normal_words(text) == normal_words(gold))
 
 
@@ -75,11 +73,6 @@ def text_contained(text: str, gold: str) -> float:
         return float(not words)
     starts = range(len(words) - len(wanted) + 1)
     return float(any(words[at : at + len(wanted)] == wanted for at in starts))
-
-
-def normal_words(text: str) -> list[str]:
-    words = re.findall(r"\w+(?:[.,:]\d+)*", unicodedata.normalize("NFKC", text).casefold())
-    return [word for word in words if word not in _ARTICLES]
 
 
 def _discount(at: int) -> float:

@@ -1,0 +1,112 @@
+"""When two answers in words say the same: one spelling for dates, numbers, case and articles.
+
+English, German, French, Spanish, Chinese. A date with its year becomes ISO 8601, whatever order and
+language it is written in; a number loses its groups and trailing zeros; number words up to twenty
+become digits, articles go. Accents stay: they tell words apart. Knows no synonym and no unit.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+
+from photocraft_local.errors import TimeWordsError
+from photocraft_local.timelang import TimeMention, find_times
+
+_NUMBER = re.compile(r"\d[\d.,' \u2009\u202f]*\d|\d")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,' \u2009\u202f])\d{3})(?:\1\d{3})*")
+_ISO = r"\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d)?)?)?"
+_WORD = re.compile(
+    rf"(?:{_ISO}(?!\d))|-?\d+(?:[.:]\d+)*|[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+|\d+"
+)
+_CHINESE = "零一二三四五六七八九十"
+_COUNTED = re.compile(r"[零一两二三四五六七八九十](?=[张張个個天次年月日座位小张只])")
+# A word that leans on the day of the question is no date: it must mean the same on two days.
+_DAYS = (date(2100, 3, 3), date(2103, 8, 17))
+_MOST_DATED = 2000  # characters that are looked through for dates
+_MINUTES_AROUND = 15  # that a spoken time of day is widened by
+
+
+def normal_words(text: str) -> list[str]:
+    """The words that count, in order."""
+    plain = unicodedata.normalize("NFKC", text)
+    dated = _with_iso_dates(plain[:_MOST_DATED]) + plain[_MOST_DATED:]
+    numbered = _NUMBER.sub(_one_number, _COUNTED.sub(_digit, dated))
+    known = _words()
+    found = [word.casefold() for word in _WORD.findall(numbered)]
+    return [known.get(word, word) for word in found if known.get(word, word)]
+
+
+def _with_iso_dates(text: str) -> str:
+    try:
+        first, second = (find_times(text, today=day) for day in _DAYS)
+    except TimeWordsError:  # a date that does not exist
+        return text
+    as_written = {(m.start, m.end): iso for m in first if (iso := _iso(m))}
+    same = {(m.start, m.end) for m in second if as_written.get((m.start, m.end)) == _iso(m)}
+    parts, at = [], 0
+    for start, end in sorted(same):
+        parts += [text[at:start], f" {as_written[start, end]} "]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _iso(mention: TimeMention) -> str:
+    """``2021``, ``2021-06``, ``2021-06-14`` or with a time of day; empty for any other time."""
+    when = mention.when
+    others = (when.months, when.year_days, when.weekdays, when.holidays, when.without)
+    if len(when.intervals) != 1 or any(others) or len(when.hours) > 1:
+        return ""
+    start, end = when.intervals[0]
+    if when.hours:
+        low, high = when.hours[0]
+        if end - start != timedelta(days=1) or high - low != 2 * _MINUTES_AROUND:
+            return ""
+        start += timedelta(minutes=low + _MINUTES_AROUND)
+        return start.isoformat(timespec="minutes")
+    return _named(start, end)
+
+
+def _named(start: datetime, end: datetime) -> str:
+    day = start.date().isoformat()
+    lengths = {
+        timedelta(seconds=1): start.isoformat(timespec="seconds"),
+        timedelta(minutes=1): start.isoformat(timespec="minutes"),
+        timedelta(days=1): day if start.time() == datetime.min.time() else "",
+    }
+    if (length := end - start) in lengths:
+        return lengths[length]
+    if start.day == end.day == 1 and start.time() == end.time() == datetime.min.time():
+        months = 12 * (end.year - start.year) + end.month - start.month
+        return {1: day[:7], 12: day[:4] if start.month == 1 else ""}.get(months, "")
+    return ""
+
+
+def _one_number(found: re.Match[str]) -> str:
+    """``1,200``, ``1.200`` and ``1 200`` → ``1200``; ``3,50`` → ``3.5``; dates and times stay."""
+    text = found[0]
+    before, after = found.string[: found.start()], found.string[found.end() :]
+    if before.endswith(("-", ":")) or after.startswith(("-", ":")) or before[-1:] == "T":
+        return text
+    if _GROUPED.fullmatch(text):
+        return re.sub(r"\D", "", text)
+    if re.fullmatch(r"\d+[.,]\d+", text):
+        whole, part = re.split("[.,]", text)
+        part = part.rstrip("0")
+        return f"{whole}.{part}" if part else whole
+    return text
+
+
+def _digit(found: re.Match[str]) -> str:
+    return str(2 if found[0] == "两" else _CHINESE.index(found[0]))
+
+
+@cache
+def _words() -> dict[str, str]:
+    """Article → nothing, number word → digits."""
+    table = files("photocraft_local.evaluation").joinpath("text_words.tsv").read_text("utf-8")
+    rows = [line.partition("\t") for line in table.splitlines() if not line.startswith("#")]
+    return {word: meaning for word, _, meaning in rows}
