@@ -52,8 +52,8 @@ class Trajectory(Attempt):
     ``compactions`` and ``cuts`` say what of the steps the prompt holds, so that the same prompt can
     be made again, with the library's ``card`` and the ``hints``: ``text``, and what is known of
     where each came from; None as long as they were not asked for. ``runs``: ids of the episodes
-    whose candidates were pooled; such a record has no steps of its own, and ``notes`` on the
-    choice."""
+    whose candidates were pooled; such a record has no steps of its own, ``notes`` on the choice,
+    and ``pooling``, what the choice asked of a model."""
 
     question: str
     today: date
@@ -69,6 +69,7 @@ class Trajectory(Attempt):
     hints: list[dict[str, Json]] | None = None
     runs: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    pooling: Usage = Usage()
     attempts: list[Attempt] = field(default_factory=list)
     seconds: float = 0.0  # that it has run so far
     status: Status = "running"
@@ -86,8 +87,8 @@ class Trajectory(Attempt):
         return [step for attempt in (*self.attempts, self) for step in attempt.steps]
 
     def total_usage(self) -> Usage:
-        """Of every attempt."""
-        return sum((attempt.usage() for attempt in self.attempts), self.usage())
+        """Of every attempt, and of judging what several runs gave."""
+        return sum((attempt.usage() for attempt in self.attempts), self.usage() + self.pooling)
 
     def begin_anew(self, failed: Attempt) -> None:
         """The attempt that went on is over, as ``failed`` tells it, and another one begins."""
@@ -126,6 +127,7 @@ class Trajectory(Attempt):
             "hints": self.hints,
             "runs": self.runs,
             "notes": self.notes,
+            "pooling": asdict(self.pooling),
             "attempts": [attempt.to_json() for attempt in self.attempts],
             **told,
             "seconds": self.seconds,
@@ -218,6 +220,7 @@ def of_json(data: dict[str, Any]) -> Trajectory:
         hints=data.get("hints"),
         runs=list(map(str, data.get("runs", ()))),
         notes=list(map(str, data.get("notes", ()))),
+        pooling=Usage(**data.get("pooling", {})),
         attempts=list(map(Attempt.from_json, data.get("attempts", ()))),
         steps=made.steps,
         rejected=made.rejected,

@@ -166,35 +166,45 @@ def _new_group(asked: _Question) -> Trajectory:
 
 
 def _answered(asked: _Question, group: Trajectory) -> AskAnswer:
-    jobs = _jobs(asked, group)
-    found: Pooled | None = None
-    if group.status != "answered":
-        group.status, group.error = "running", ""
-        group.save(asked.traces)
-        try:
-            _run(asked, jobs)
-            with asked.turns.taken():  # the judge gives its turn up while it is waited for
-                found = _pooled(asked, group, jobs)
-            group.answer, group.notes = found.answer, [*_failures(jobs), *found.notes]
-            group.status = "answered"
-        except KeyboardInterrupt:
-            group.status = "interrupted"
-            raise
-        except PhotocraftError as error:
-            group.status = "interrupted" if isinstance(error, ModelError) else "failed"
-            group.error = error.message
-            raise
-        finally:
-            group.save(asked.traces)
-        _remember(asked, group, jobs)
-    else:
+    if group.status == "answered":
+        jobs = [job for job in _jobs(asked, group) if job.trace.exists()]
         for job in jobs:
             job.record = trajectory.load(job.trace)
-    return _told(asked, group, jobs, found)
+        return _told(asked, group, jobs)
+    group.status, group.error = "running", ""
+    group.save(asked.traces)  # before its runs: without it, nobody would know what they are for
+    try:
+        _begin(asked, group)
+        jobs = _jobs(asked, group)
+        _run(asked, jobs)
+        with asked.turns.taken():  # the judge gives its turn up while it is waited for
+            found = _pooled(asked, group, jobs)
+        group.answer, group.pooling = found.answer, found.usage
+        group.notes = [*_failures(jobs), *found.notes]
+        group.status = "answered"
+    except KeyboardInterrupt:
+        group.status = "interrupted"
+        raise
+    except PhotocraftError as error:
+        group.status = "interrupted" if isinstance(error, ModelError) else "failed"
+        group.error = error.message
+        raise
+    finally:
+        group.save(asked.traces)
+    _remember(asked, group, jobs)
+    return _told(asked, group, jobs)
+
+
+def _begin(asked: _Question, group: Trajectory) -> None:
+    """A run whose trace is not there yet gets one without steps."""
+    for name in group.runs:
+        if not (asked.traces / f"{name}.json").exists():
+            fresh = deepcopy(group)
+            fresh.episode_id, fresh.runs = name, []
+            fresh.save(asked.traces)
 
 
 def _jobs(asked: _Question, group: Trajectory) -> list[_Job]:
-    """A run whose trace is not there yet gets one without steps."""
     brain = asked.brain
     if takes_many(brain):
         brain = replace(brain, chat=Yielding(brain.chat, asked.turns))
@@ -203,10 +213,6 @@ def _jobs(asked: _Question, group: Trajectory) -> list[_Job]:
     jobs = []
     for number, name in enumerate(group.runs, start=1):
         trace = asked.traces / f"{name}.json"
-        if not trace.exists():
-            fresh = deepcopy(group)
-            fresh.episode_id, fresh.runs = name, []
-            fresh.save(asked.traces)
         sampled = {} if number == 1 else {"temperature": TEMPERATURE, "seed": number}
         memory = RunMemory.of(asked.memory)
         steps = StepsTold(asked.parts, asked.listeners)
@@ -284,20 +290,28 @@ def _remember(asked: _Question, group: Trajectory, jobs: Sequence[_Job]) -> None
     none did, the answer is no run's way, and nobody learns from it."""
     answer = group.answer
     for job in jobs:
-        episode, record = job.memory.episode, job.record
+        record = job.record
         own = record.answer if record else None
-        if answer and episode and own and set(own.uids) == set(answer.uids):
+        if answer and record and own and set(own.uids) == set(answer.uids):
+            episode = job.memory.episode or _as_it_was(asked, record)
             episode.record = replace(episode.record, episode_id=group.episode_id)
-            asked.memory.finish(episode, answer, job.memory.steps)
+            asked.memory.finish(episode, answer, record.all_steps)
             return
 
 
-def _told(
-    asked: _Question, group: Trajectory, jobs: Sequence[_Job], found: Pooled | None
-) -> AskAnswer:
+def _as_it_was(asked: _Question, record: Trajectory) -> EpisodeMemory:
+    """Of a run that had its answer before the question was cut."""
+    hints, library = asked.memory.hints, asked.parts.library().path
+    memory = opened(record, card=record.card, hints=hints, library=library).memory
+    for step in record.steps:
+        memory.observe(step)
+    return memory
+
+
+def _told(asked: _Question, group: Trajectory, jobs: Sequence[_Job]) -> AskAnswer:
     library, answer = asked.parts.library(), group.answer or Answer(())
     usages = [job.record.total_usage() for job in jobs if job.record]
-    total = sum(usages, found.usage if found else Usage())
+    total = sum(usages, group.total_usage())
     steps = tuple(step for job in jobs if job.record for step in job.record.all_steps)
     return AskAnswer(
         question=asked.shown.question,

@@ -144,6 +144,11 @@ def test_the_majority_is_wrong_and_the_judge_is_right(ask: Any, walls: Any) -> N
     assert whole.runs == [run.trajectory.stem for run in answer.runs]
     assert whole.answer
     assert sorted(whole.answer.uids) == sorted(bright)
+    assert whole.pooling.prompt
+    runs = sum(run.usage.prompt for run in answer.runs)
+    assert answer.usage.prompt == runs + whole.pooling.prompt
+    again = ask(Runs([], [], []), trace=answer.trajectory)
+    assert (again.usage, again.notes, again.runs) == (answer.usage, answer.notes, answer.runs)
 
 
 def test_a_run_that_missed_a_photo_costs_none(ask: Any, walls: Any) -> None:
