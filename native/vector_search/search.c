@@ -107,7 +107,9 @@ static float margin_of(const float *query, size_t dim) {
     for (size_t d = 0; d < dim; d++)
         square += (double)query[d] * query[d];
     const double steps = (double)(dim / 8 + 16);
-    return (float)(2 * steps * ldexp(1, -24) * sqrt(square) * LONGEST_ROW);
+    /* No sum is finer than the least float, however short the query. */
+    return (float)(2 * steps * ldexp(1, -24) * sqrt(square) * LONGEST_ROW +
+                   2 * (double)dim * ldexp(1, -149));
 }
 
 static void *numbers(size_t count, size_t size) {

@@ -23,12 +23,17 @@ def store_of(settings: Settings, space: VectorSpace) -> str | VectorStore:
     if not settings.vector_store.startswith(PREFIX):
         return settings.vector_store
     from photocraft_local.search.stores.choice import make_store
-    from photocraft_local.search.stores.qdrant import QdrantStore
+    from photocraft_local.search.stores.qdrant import QdrantStore, collections, drop
 
-    vectors = space.vectors
+    vectors, client = space.vectors, _client(settings)
+    kind = _prefix(settings) + space.spec.space_id
+    name = f"{kind}-{space.made}" if space.made else kind
+    for old in collections(client, kind):
+        if old != name:  # of a library or space that stood here before: its ids are other photos
+            drop(client, old)
     return QdrantStore(
-        _client(settings),
-        _prefix(settings) + space.spec.space_id,
+        client,
+        name,
         vectors,
         space.photo_ids,
         make_store("auto", vectors),
@@ -54,9 +59,11 @@ def drop_copy(settings: Settings, space_id: str) -> None:
     """Delete what a server holds of a vector space; nothing where none is chosen. Raises as
     ``store_of``."""
     if settings.vector_store.startswith(PREFIX):
-        from photocraft_local.search.stores.qdrant import drop
+        from photocraft_local.search.stores.qdrant import collections, drop
 
-        drop(_client(settings), _prefix(settings) + space_id)
+        client = _client(settings)
+        for name in collections(client, _prefix(settings) + space_id):
+            drop(client, name)
 
 
 def remote(settings: Settings) -> str | None:

@@ -58,6 +58,11 @@ class VectorSpace:
         return self._store.folder
 
     @property
+    def made(self) -> str:
+        """Tells it from a space of the same encoder that once stood in the same place."""
+        return self._store.made
+
+    @property
     def vectors(self) -> NDArray[np.float16]:
         """(n, dim) float16, memory-mapped, read-only."""
         if len(self._mapped) != len(self):

@@ -131,13 +131,14 @@ class ExactIndex:
         every = None if len(rows) == len(self._ids) else rows
         try:
             parts = [
-                self.store.top_k(queries[at : at + group], k, every)
+                part
                 for at in range(0, len(queries), group)
+                for part in self._halved(queries[at : at + group], k, every)
             ]
             scores, best = parts[0] if len(parts) == 1 else _joined(parts)
+            return TopK(self._ids[best], scores)
         except MemoryError as exc:
             raise _too_much(len(queries), k) from exc
-        return TopK(self._ids[best], scores)
 
     def scores(self, queries: Singles, photo_ids: Ids | None = None) -> Singles:
         """Inner products (b, m), or (m,) for one query (dim,): with ``photo_ids`` in their order
@@ -154,6 +155,18 @@ class ExactIndex:
         except MemoryError as exc:
             raise _too_much(len(matrix), len(rows)) from exc
         return result[0] if np.ndim(queries) == 1 else result
+
+    def _halved(self, queries: Singles, k: int, rows: Rows | None) -> list[Found]:
+        """The answer to a group, in parts where memory is short. Raises MemoryError where one
+        query is too much."""
+        try:
+            return [self.store.top_k(queries, k, rows)]
+        except MemoryError:
+            if len(queries) < 2:
+                raise
+        middle = len(queries) // 2  # outside of the handler: the traceback holds the work space
+        halves = (queries[:middle], queries[middle:])
+        return [part for half in halves for part in self._halved(half, k, rows)]
 
     # -- rows ------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ Knows nothing of photos or encoders.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ class RowStore:
 
     @classmethod
     def create(cls, folder: Path, dim: int, facts: Mapping[str, Any]) -> RowStore:
-        """A new store without rows; an existing one is opened as it is."""
+        """A new store without rows; an existing one is opened as it is. ``made`` is a word by
+        which a copy elsewhere tells it from one that once stood in the same place."""
         with mapped(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not (folder / HEADER).exists():
@@ -132,7 +134,7 @@ class RowStore:
         with mapped(self.folder):
             write_parts(self.folder / names[0], self._parts(wanted, len(ids)))
             write_parts(self.folder / names[1], [ids[wanted].astype("<i8").tobytes()])
-            _write_header(self.folder, self.dim, self.facts, generation, names)
+            _write_header(self.folder, self.dim, self.facts, generation, names, self.made)
             self._adopt(_read_header(self.folder))
             for path in old:
                 path.unlink()
@@ -141,6 +143,7 @@ class RowStore:
     def _adopt(self, header: Mapping[str, Any]) -> None:
         self.dim: int = header["dim"]
         self.facts: dict[str, Any] = header["facts"]
+        self.made = str(header.get("made", ""))  # '' in folders of an older release
         self._generation: int = header["generation"]
         self._rows_path: Path = self.folder / header["files"][0]
         self._ids_path: Path = self.folder / header["files"][1]
@@ -204,11 +207,16 @@ def _write_first(folder: Path, dim: int, facts: Mapping[str, Any]) -> None:
     names = ("vectors.f16", "ids.i64")
     for name in names:
         write_parts(folder / name, [])
-    _write_header(folder, dim, facts, 1, names)
+    _write_header(folder, dim, facts, 1, names, secrets.token_hex(4))
 
 
 def _write_header(
-    folder: Path, dim: int, facts: Mapping[str, Any], generation: int, names: tuple[str, str]
+    folder: Path,
+    dim: int,
+    facts: Mapping[str, Any],
+    generation: int,
+    names: tuple[str, str],
+    made: str,
 ) -> None:
     header = {
         "format": FORMAT_VERSION,
@@ -216,6 +224,7 @@ def _write_header(
         "facts": dict(facts),
         "generation": generation,
         "files": names,
+        "made": made,
     }
     write_atomically(folder / HEADER, json.dumps(header, indent=1, sort_keys=True).encode())
 

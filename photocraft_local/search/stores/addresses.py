@@ -27,14 +27,18 @@ def permitted(setting: str, hosts: str) -> str:
     except ValueError as exc:
         raise UsageError(f"vector_store: {exc}", hint=f"give {_FORM}") from exc
     more = parts.username is not None or parts.path.rstrip("/") or parts.query or parts.fragment
+    behind = parts.netloc.rpartition("]")[2] if "[" in parts.netloc else ""
+    more = more or behind.rstrip("0123456789") not in ("", ":")  # words behind an IPv6 address
     if parts.scheme not in ("http", "https") or not host or more:
         raise UsageError(
             "vector_store is not the plain address of a Qdrant server", hint=f"give {_FORM}"
         )
     address = "127.0.0.1" if host == "localhost" else host  # a resolver could send it elsewhere
+    shown = f"[{address}]" if ":" in address else address
     if not _is_loopback(address):
         listed = {name.strip().casefold() for name in hosts.split(",")} - {""}
-        if not {host, f"{host}:{port}"} & listed:
+        # Without its brackets an IPv6 address with a port reads as another address.
+        if not {host, shown, f"{shown}:{port}"} & listed:
             raise UsageError(
                 f"the vector store at {host!r} is not on this machine, and vector_hosts does not"
                 " name it: nothing was sent",
@@ -45,7 +49,6 @@ def permitted(setting: str, hosts: str) -> str:
                 f"vectors would cross the network to {host!r} in the clear",
                 hint="use https, or a tunnel to a port of this machine",
             )
-    shown = f"[{address}]" if ":" in address else address
     return f"{parts.scheme}://{shown}:{port}"
 
 

@@ -35,25 +35,34 @@ def settled(
 ) -> Found:
     """The k best among ``num_rows`` candidates as ``VectorStore.top_k`` promises them.
 
-    ``error``: how far a score of ``fetch`` may be off for a query of length 1.
+    ``fetch`` gets the queries in unit length, since narrow numbers have no room for much longer or
+    shorter ones; ``error`` is how far one of its scores may be off.
     """
     scores = np.empty((len(queries), k), np.float32)
     rows = np.empty((len(queries), k), np.intp)
-    margins = 2 * error * np.linalg.norm(queries.astype(np.float64), axis=1)
+    units = _unit_length(queries)
     open_ = np.arange(len(queries))
     wide = min(num_rows, k + max(_SPARE, k // 8))
     while len(open_):
-        rough, found = fetch(queries[open_], wide)
+        rough, found = fetch(units[open_], wide)
         if (found < 0).any():
             raise damaged_row(None)
         rough = -np.sort(-rough, axis=1)
-        done = rough[:, k - 1] - margins[open_] > rough[:, -1]
+        done = rough[:, k - 1] - 2 * error > rough[:, -1]
         done |= wide == num_rows
         for at in np.flatnonzero(done).tolist():
             scores[open_[at]], rows[open_[at]] = _best(vectors, queries[open_[at]], found[at], k)
         open_ = open_[~done]
         wide = min(num_rows, _MORE * wide)
     return scores, rows
+
+
+def _unit_length(queries: Singles) -> Singles:
+    """Each query (dim,) by its length; one of zeros stays."""
+    wide = queries.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    units: Singles = (wide / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return units
 
 
 def _best(vectors: Halves, query: Singles, rows: Rows, k: int) -> tuple[Singles, Rows]:

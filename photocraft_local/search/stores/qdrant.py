@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from photocraft_local.errors import MissingExtraError, SearchError
 from photocraft_local.search.halves import Halves, Rows, Singles
 from photocraft_local.search.row_lookup import Ids, RowLookup
-from photocraft_local.search.stores.exact import settled
+from photocraft_local.search.stores.exact import exact_scores, settled
 from photocraft_local.search.stores.store import Found, VectorStore
 
 _ERROR = 2.0**-10  # of a product: the server keeps fp16 and rounds the query to it as well
@@ -80,14 +80,15 @@ class QdrantStore:
         """``VectorStore.top_k``."""
         chosen = np.arange(len(self._ids)) if rows is None else rows
         passing = self._filter(chosen)
-        return settled(
-            lambda some, wide: self._ask(some, wide, passing),
-            self._vectors,
-            queries,
-            k,
-            len(chosen),
-            _ERROR,
-        )
+        allowed = np.zeros(len(self._ids), np.bool_)
+        allowed[chosen] = True
+
+        def fetch(some: Singles, wide: int) -> Found:
+            scores, found = self._ask(some, wide, passing)
+            self._check(some, scores, found, allowed)
+            return scores, found
+
+        return settled(fetch, self._vectors, queries, k, len(chosen), _ERROR)
 
     def scores(self, queries: Singles, rows: Rows | None) -> Singles:
         """``VectorStore.scores``, from the file."""
@@ -95,10 +96,10 @@ class QdrantStore:
 
     def grow(self, vectors: Halves, photo_ids: Ids) -> None:
         """``VectorStore.grow``: sends the new rows."""
-        before = len(self._ids)
-        self._adopt(vectors, photo_ids)
         with self._lock:
-            self._send(np.arange(before, len(photo_ids)))
+            # Adopted once it is there: where the server fails, the next call sends it again.
+            self._send(np.arange(len(self._ids), len(photo_ids)), vectors, photo_ids)
+            self._adopt(vectors, photo_ids)
         self._beside.grow(vectors, photo_ids)
 
     def remove(self, rows: Rows) -> None:
@@ -121,7 +122,7 @@ class QdrantStore:
             own = self._ids[self._ids >= 0]
             delete(self._client, self._collection, np.setdiff1d(there, own))
             rows = np.flatnonzero((self._ids >= 0) & ~np.isin(self._ids, there))
-            self._send(rows)
+            self._send(rows, self._vectors, self._ids)
 
     def _create(self) -> None:
         models = self._models
@@ -147,15 +148,15 @@ class QdrantStore:
             if at is None:
                 return np.array(ids, np.int64)
 
-    def _send(self, rows: NDArray[np.intp]) -> None:
+    def _send(self, rows: NDArray[np.intp], vectors: Halves, photo_ids: Ids) -> None:
         with _mapped():
             for at in range(0, len(rows), _POINTS):
                 some = rows[at : at + _POINTS]
                 self._client.upsert(
                     self._collection,
                     self._models.Batch(
-                        ids=self._ids[some].tolist(),
-                        vectors=self._vectors[some].astype(np.float32).tolist(),
+                        ids=photo_ids[some].tolist(),
+                        vectors=vectors[some].astype(np.float32).tolist(),
                     ),
                     wait=True,
                 )
@@ -177,6 +178,7 @@ class QdrantStore:
         scores = np.empty((len(queries), k), np.float32)
         ids = np.empty((len(queries), k), np.int64)
         for at in range(0, len(queries), _QUERIES):
+            part = queries[at : at + _QUERIES]
             requests = [
                 self._models.QueryRequest(
                     query=query.tolist(),
@@ -186,20 +188,28 @@ class QdrantStore:
                     with_payload=False,
                     with_vector=False,
                 )
-                for query in queries[at : at + _QUERIES]
+                for query in part
             ]
             with _mapped():
                 answers = self._client.query_batch_points(self._collection, requests)
-            for line, answer in enumerate(answers, at):
-                points = answer.points
-                if len(points) != k:
+                if len(answers) != len(part) or any(len(one.points) != k for one in answers):
                     raise _not_ours(self._collection)
-                scores[line] = [point.score for point in points]
-                ids[line] = [point.id for point in points]
-        rows = self._lookup.rows_of(ids.ravel()).reshape(ids.shape)
-        if (rows < 0).any():
+                for line, answer in enumerate(answers, at):
+                    scores[line] = [point.score for point in answer.points]
+                    ids[line] = [point.id for point in answer.points]
+        return scores, self._lookup.rows_of(ids.ravel()).reshape(ids.shape)
+
+    def _check(
+        self, queries: Singles, scores: Singles, rows: Rows, allowed: NDArray[np.bool_]
+    ) -> None:
+        """That each row was asked for, comes once, and has the score that its vector here has."""
+        known = bool((rows >= 0).all()) and bool(allowed[rows].all())
+        if not known or not (np.diff(np.sort(rows, axis=1), axis=1) > 0).all():
             raise _not_ours(self._collection)
-        return scores, rows
+        for query, line, told in zip(queries, rows, scores, strict=True):
+            off = np.abs(exact_scores(self._vectors, query, line) - told)
+            if not (off <= _ERROR).all():  # nan is no such score either
+                raise _not_ours(self._collection)
 
 
 def delete(client: Any, collection: str, photo_ids: Ids) -> None:
@@ -241,7 +251,7 @@ def _mapped() -> Iterator[None]:
 
     try:
         yield
-    except (ApiException, OSError, ValueError) as exc:
+    except (ApiException, OSError, ValueError, OverflowError, AssertionError) as exc:
         told = str(exc).partition("\n")[0][:200]
         raise SearchError(
             f"the Qdrant server did not answer as it should: {told or type(exc).__name__}",
@@ -253,5 +263,6 @@ def _mapped() -> Iterator[None]:
 def _not_ours(collection: str) -> SearchError:
     return SearchError(
         f"the Qdrant collection {collection!r} does not hold the photos of this library",
-        hint="search again: it is brought up to date when it is opened",
+        hint="search again: it is brought up to date when it is opened; if it says so once more,"
+        " delete the collection on the server, and it is sent anew",
     )
