@@ -23,7 +23,8 @@ from PIL import Image
 
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.imaging import resampling
-from photocraft_local.imaging.photo_patches import Seen, photo_patches
+from photocraft_local.imaging.geometry import smart_resize
+from photocraft_local.imaging.photo_patches import photo_patches
 
 SIZE = (1024, 768)
 
@@ -37,9 +38,14 @@ def main() -> None:
     require_peers()
     from qwen_vl_utils import fetch_image
 
-    seen = Seen(4 * TOKEN, SIZE[0] * SIZE[1])
-    fast = processor(seen.max_pixels, backend="torchvision")
-    slow = processor(seen.max_pixels, backend="pil")
+    most = SIZE[0] * SIZE[1]
+
+    def seen(width: int, height: int) -> tuple[int, int]:
+        tall, wide = smart_resize(height, width, LAYOUT.factor, 4 * TOKEN, most)
+        return wide, tall
+
+    fast = processor(most, backend="torchvision")
+    slow = processor(most, backend="pil")
 
     def full(path: bytes) -> Any:
         with Image.open(os.fsdecode(path)) as image:
@@ -52,12 +58,12 @@ def main() -> None:
             return fast(images=[image.convert("RGB")], return_tensors="pt")
 
     def fetched(path: bytes) -> Any:
-        asked = {"image": f"file://{os.fsdecode(path)}", "max_pixels": seen.max_pixels}
+        asked = {"image": f"file://{os.fsdecode(path)}", "max_pixels": most}
         image = fetch_image(asked, image_patch_size=LAYOUT.patch)
         return fast(images=[image], return_tensors="pt", do_resize=False)
 
     def ours(path: bytes) -> Any:
-        return photo_patches(path, LAYOUT, VALUES, seen)
+        return photo_patches(path, LAYOUT, VALUES, seen)[0]
 
     scales = {"fetch_image + HF torchvision": 1.0}
     methods: dict[str, Callable[[bytes], Any]] = {

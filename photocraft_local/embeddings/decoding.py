@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from photocraft_local.embeddings.encoder import Pixels
+from photocraft_local.embeddings.encoder import Encoder, Preparing
 from photocraft_local.errors import PhotoError
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.library.inspect import may_pass
@@ -22,10 +23,11 @@ _LARGE_PIXELS = 60_000_000  # 180 MB as RGB; JPEG is exempt, it is decoded at a 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A decoded photo; ``flags`` are doubts that only decoding shows."""
+    """A decoded photo: its pixels, or what a ``Preparing`` encoder made of it. ``flags`` are
+    doubts that only decoding shows."""
 
     photo: Photo
-    pixels: Pixels
+    pixels: Any
     flags: tuple[str, ...]
 
 
@@ -40,10 +42,11 @@ class Failed:
 
 
 class Decoder:
-    """``side`` is the shorter side that the encoder wants; 0: it wants no pixels."""
+    """Gives what ``encoder`` wants: its pixels, or what it prepares itself."""
 
-    def __init__(self, side: int, max_pixels: int) -> None:
-        self._side = side
+    def __init__(self, encoder: Encoder, max_pixels: int) -> None:
+        self._side = encoder.spec.decode_side  # 0: it wants no pixels
+        self._prepare = encoder.prepare if isinstance(encoder, Preparing) else self._decoded
         self._max_pixels = max_pixels
         self._one_at_a_time = threading.Lock()
 
@@ -56,11 +59,13 @@ class Decoder:
         with self._one_at_a_time if large else nullcontext():
             for path in photo.paths:
                 try:
-                    decoded = decode_upright(
-                        path, short_side=self._side, max_pixels=self._max_pixels
-                    )
+                    pixels, flags = self._prepare(path, max_pixels=self._max_pixels)
                 except PhotoError as exc:
                     failed = Failed(photo, exc.reason, exc.message, retry=may_pass(exc))
                 else:
-                    return Ready(photo, decoded.pixels, decoded.flags)
+                    return Ready(photo, pixels, flags)
         return failed
+
+    def _decoded(self, path: bytes, *, max_pixels: int) -> tuple[Any, tuple[str, ...]]:
+        decoded = decode_upright(path, short_side=self._side, max_pixels=max_pixels)
+        return decoded.pixels, decoded.flags

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,22 @@ class Likening(Protocol):
 
     def query_of(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The query (dim,) of any length for what is like the picture of this unit vector."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """What an encoder may have beside: its own way from a photo's file to what its model takes.
+    It runs in the threads that decode, while the model works."""
+
+    def prepare(self, path: bytes, *, max_pixels: int) -> tuple[Any, tuple[str, ...]]:
+        """The photo for ``encode_prepared``, and the doubts that decoding has raised.
+
+        Raises PhotoError."""
+        ...
+
+    def encode_prepared(self, items: Sequence[Any]) -> Vectors:
+        """Unit vectors (n, dim), as ``encode_images`` gives them."""
         ...
 
 

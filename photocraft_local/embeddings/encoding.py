@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.embeddings.decoding import Failed, Ready
-from photocraft_local.embeddings.encoder import Encoder, Vectors
+from photocraft_local.embeddings.encoder import Encoder, Preparing, Vectors
 from photocraft_local.embeddings.space import usable_rows
 from photocraft_local.errors import PhotocraftError
 from photocraft_local.files.decode import decode_upright
@@ -23,6 +23,10 @@ NOT_EMBEDDED = "not-embedded"  # a photo that the encoder refuses, not the decod
 
 def encode_file(encoder: Encoder, path: bytes, *, max_pixels: int) -> NDArray[np.float32]:
     """Unit vector (dim,) of a picture file. Raises PhotoError, and what the encoder raises."""
+    if isinstance(encoder, Preparing):
+        item, _ = encoder.prepare(path, max_pixels=max_pixels)
+        prepared: NDArray[np.float32] = encoder.encode_prepared([item])[0]
+        return prepared
     side = encoder.spec.decode_side or None
     picture = decode_upright(path, short_side=side, max_pixels=max_pixels)
     vector: NDArray[np.float32] = encoder.encode_images([picture.pixels])[0]
@@ -92,8 +96,9 @@ def _vectors(encoder: Encoder, ready: Sequence[Ready]) -> tuple[Vectors, dict[in
     """Vectors, nan where the encoder failed, and the causes by row."""
     if not ready:
         return np.zeros((0, encoder.spec.dim), np.float32), {}
+    encode = encoder.encode_prepared if isinstance(encoder, Preparing) else encoder.encode_images
     try:
-        return encoder.encode_images([item.pixels for item in ready]), {}
+        return encode([item.pixels for item in ready]), {}
     except PhotocraftError:
         raise
     except Exception:  # noqa: BLE001 - an engine may raise anything; each photo is tried alone
@@ -101,7 +106,7 @@ def _vectors(encoder: Encoder, ready: Sequence[Ready]) -> tuple[Vectors, dict[in
     causes: dict[int, str] = {}
     for row, item in enumerate(ready):
         try:
-            vectors[row] = encoder.encode_images([item.pixels])[0]
+            vectors[row] = encode([item.pixels])[0]
         except PhotocraftError:
             raise
         except Exception as exc:  # noqa: BLE001 - recorded with the photo

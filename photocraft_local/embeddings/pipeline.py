@@ -56,7 +56,7 @@ def index_pending(
     workers = workers or cores
     lanes = max(1, min(getattr(encoder, "concurrency", 1), cores))
     piece = batch_size if lanes == 1 else max(1, batch_size // (4 * lanes))
-    decoder = Decoder(encoder.spec.decode_side, library.settings.max_pixels)
+    decoder = Decoder(encoder, library.settings.max_pixels)
     with library.write_lock(), DeferredInterrupt() as interrupt, ExitStack() as stack:
         space.refresh()
         pending = space.pending(library.present_ids())

@@ -44,7 +44,8 @@ class ModelValues:
             )
         if len(numbers) != 2 * CHANNELS + 1 or not np.isfinite(numbers).all() or min(self.std) <= 0:
             raise UsageError(
-                f"no normalisation has mean {self.mean}, deviation {self.std}, factor {self.factor}",
+                f"no normalisation has mean {self.mean}, deviation {self.std} and factor "
+                f"{self.factor}",
                 hint="three finite numbers each, the deviations above 0, and one finite factor",
             )
 

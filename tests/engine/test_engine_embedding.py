@@ -13,9 +13,13 @@ from PIL import Image
 from tiny_engine import picture, user, words
 
 from photocraft_local.app import PhotoSearch
+from photocraft_local.embeddings.encoder import Preparing
 from photocraft_local.embeddings.qwen.encoder import QUERY_INSTRUCTION, QwenEncoder
 from photocraft_local.embeddings.qwen.prompt import MOST_TOKENS
 from photocraft_local.errors import EncoderError, UsageError
+from photocraft_local.imaging.crop_batch import Crop, crop_patches
+from photocraft_local.imaging.geometry import Box
+from photocraft_local.imaging.model_values import ModelValues, PatchLayout
 from photocraft_local.settings import Settings
 
 FAMILY = "qwen3-vl-embedding"
@@ -141,6 +145,53 @@ def test_a_packed_batch_equals_single_photos_in_any_passes(
     np.testing.assert_allclose(encoder.encode_images(pictures[::-1])[::-1], whole, atol=1e-5)
     monkeypatch.setattr(encoder._by_transformers, "most_patches", 1500)
     np.testing.assert_allclose(encoder.encode_images(pictures), whole, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["transformers", "vllm"])
+def test_a_file_has_the_vector_of_its_pixels(
+    encoders: dict[str, QwenEncoder], pictures: list[np.ndarray], tmp_path: Path, name: str
+) -> None:
+    encoder = encoders[name]
+    assert isinstance(encoder, Preparing)
+    items = []
+    for at, pixels in enumerate(pictures[:6]):
+        Image.fromarray(pixels).save(tmp_path / f"{at}.png")
+        item, flags = encoder.prepare(bytes(tmp_path / f"{at}.png"), max_pixels=10_000_000)
+        assert flags == ()
+        items.append(item)
+    made = encoder.encode_prepared(items)
+    np.testing.assert_allclose(made, encoder.encode_images(pictures[:6]), atol=1e-5)
+    assert encoder.encode_prepared([]).shape == (0, made.shape[1])
+
+
+def test_rows_of_bytes_become_the_numbers_of_the_processor(pictures: list[np.ndarray]) -> None:
+    from photocraft_local.embeddings.qwen.uploads import VALUES, Uploads
+
+    crop = [Crop(0, Box(0, 0, 160, 96), 160, 96)]
+    pixels = [np.ascontiguousarray(pictures[0][:96, :160])]
+    wanted = crop_patches(pixels, crop, PatchLayout(16), VALUES).rows
+    sent = crop_patches(pixels, crop, PatchLayout(16, copies=1), ModelValues("uint8")).rows
+    uploads = Uploads("cpu", 2)
+    uploads.send(sent)
+    np.testing.assert_array_equal(uploads.take(sent).numpy(), wanted)
+    uploads.forget(sent)
+    np.testing.assert_array_equal(uploads.take(sent[:4]).numpy(), wanted[:4])
+
+
+def test_a_large_batch_goes_in_parts(
+    encoders: dict[str, QwenEncoder], pictures: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = encoders["transformers"]
+    expected = encoder.encode_images(pictures[:6])
+    calls = []
+    run = encoder.encode_prepared
+    monkeypatch.setattr(
+        encoder, "encode_prepared", lambda items: calls.append(len(items)) or run(items)
+    )
+    monkeypatch.setattr("photocraft_local.embeddings.qwen.encoder._MOST_BYTES", 1 << 19)
+    np.testing.assert_allclose(encoder.encode_images(pictures[:6]), expected, atol=1e-5)
+    assert len(calls) > 1
+    assert sum(calls) == 6
 
 
 def test_memory_that_runs_out_splits_the_batch_and_loses_nothing(

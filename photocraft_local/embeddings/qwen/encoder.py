@@ -1,7 +1,8 @@
 """``Encoder`` over a Qwen3-VL-Embedding folder, with the model's own prompt, pooling and sizes.
 
 Owns which engine runs it; photos become patch rows (transformers) or pictures in the family's
-sizes (vLLM) by the same resize. Loads nothing before it is used.
+sizes (vLLM) by the same resize, from files in the threads that decode. Loads nothing before it is
+used.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from photocraft_local.embeddings.encoder import (
@@ -29,9 +31,10 @@ from photocraft_local.embeddings.encoder import (
 from photocraft_local.embeddings.fingerprint import space_name
 from photocraft_local.embeddings.qwen.folder import PUBLISHED_PIXELS, QwenFolder
 from photocraft_local.errors import EncoderError, MissingExtraError
-from photocraft_local.imaging.crop_batch import Crop, crop_patches, crop_planes
+from photocraft_local.imaging.crop_batch import Crop, crop_patches, crop_planes, parts
 from photocraft_local.imaging.geometry import Box
-from photocraft_local.imaging.model_values import HALF, ModelValues, PatchLayout
+from photocraft_local.imaging.model_values import ModelValues, PatchLayout
+from photocraft_local.imaging.photo_patches import photo_patches, photo_picture
 from photocraft_local.serving.vllm.gpus import find_gpus
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 QUERY_INSTRUCTION = "Retrieve images or text relevant to the user's query."  # published
 ENGINES = ("auto", "vllm", "transformers")
 _MERGE = 2  # patches a side that become one token
+_BYTES = ModelValues("uint8")  # an eighth of the processor's rows; the device makes these of them
+_MOST_BYTES = 256 << 20  # of the rows of one call
 # Texts against pictures in the example of the model's card: unrelated ones -0.02 to 0.37, the
 # fitting ones 0.61 to 0.74. The library's own statistics are blended in when searching.
 _CALIBRATION = Calibration(mean=0.2, std=0.12, cutoff=3.0)
@@ -65,8 +70,7 @@ class QwenEncoder:
         """Raises EncoderError for a folder that is not whole, or a setting that does not fit."""
         self._folder = QwenFolder.read(folder, dim=dim, max_pixels=max_pixels)
         self._wanted, self._device, self._instruction = engine, device, instruction
-        self._layout = PatchLayout(self._folder.rule.factor // _MERGE, _MERGE)
-        self._values = ModelValues(mean=HALF, std=HALF)
+        self._layout = PatchLayout(self._folder.rule.factor // _MERGE, _MERGE, copies=1)
 
     @cached_property
     def spec(self) -> EncoderSpec:
@@ -74,7 +78,7 @@ class QwenEncoder:
         return EncoderSpec(
             encoder_id=space_name(folder.root) or "qwen3-vl-embedding",
             revision=folder.revision,
-            preprocessing=f"1: {rule.min_pixels} to {rule.max_pixels} px of {rule.factor}",
+            preprocessing=f"2: {rule.min_pixels} to {rule.max_pixels} px of {rule.factor}",
             dim=folder.dim,
             decode_side=math.isqrt(rule.max_pixels),
         )
@@ -88,27 +92,32 @@ class QwenEncoder:
 
         Raises MissingExtraError, EncoderError, UsageError for what are no pictures.
         """
-        if not images:
-            return np.zeros((0, self._folder.dim), np.float32)
         check_pictures(images)
         crops = [self._shown(at, image) for at, image in enumerate(images)]
+        vectors = [np.zeros((0, self._folder.dim), np.float32)]
+        for piece in parts(crops, self._layout, _BYTES, most_bytes=_MOST_BYTES):
+            vectors.append(self.encode_prepared(self._items(images, piece)))
+        return np.concatenate(vectors)
+
+    def prepare(self, path: bytes, *, max_pixels: int) -> tuple[Any, tuple[str, ...]]:
+        """A photo's file for ``encode_prepared``: what the engine is given. Raises PhotoError."""
         if self.engine == "vllm":
-            from photocraft_local.embeddings.qwen.engine import Shown
+            pixels, flags = photo_picture(path, self._size, max_pixels=max_pixels)
+            return self._picture(pixels), flags
+        patches, flags = photo_patches(
+            path, self._layout, _BYTES, self._size, max_pixels=max_pixels
+        )
+        return self._item(patches.rows, patches.grids[0]), flags
 
-            planes = crop_planes(images, crops, ModelValues("uint8"))
-            made = [Image.fromarray(np.ascontiguousarray(p.transpose(1, 2, 0))) for p in planes]
-            text = self._prompter.picture(1).text
-            return self._units(self._by_vllm.embed([Shown(text, picture) for picture in made]))
-        from photocraft_local.embeddings.qwen.local import Item
+    def encode_prepared(self, items: Sequence[Any]) -> Vectors:
+        """Unit vectors (n, dim); nan where the model gave none.
 
-        patches = crop_patches(images, crops, self._layout, self._values)
-        grids = [(1, int(down), int(across)) for _, down, across in patches.grids]
-        ends = np.cumsum([down * across for _, down, across in grids])
-        rows = np.split(patches.rows, ends[:-1])
-        items = [
-            Item(self._prompter.picture(len(part) // _MERGE**2).ids, part, grid)
-            for part, grid in zip(rows, grids, strict=True)
-        ]
+        Raises MissingExtraError, EncoderError.
+        """
+        if not items:
+            return np.zeros((0, self._folder.dim), np.float32)
+        if self.engine == "vllm":
+            return self._units(self._by_vllm.embed(items))
         return self._units(self._by_transformers.embed(items))
 
     def encode_text(self, text: str) -> TextEmbedding:
@@ -164,13 +173,36 @@ class QwenEncoder:
 
     # -- pixels and numbers ----------------------------------------------------------------
 
+    def _items(self, images: Sequence[Pixels], crops: Sequence[Crop]) -> list[Any]:
+        if self.engine == "vllm":
+            planes = crop_planes(images, crops, _BYTES)
+            return [self._picture(np.ascontiguousarray(p.transpose(1, 2, 0))) for p in planes]
+        patches = crop_patches(images, crops, self._layout, _BYTES)
+        ends = np.cumsum(patches.grids.prod(axis=1))
+        rows = np.split(patches.rows, ends[:-1])
+        return [self._item(part, grid) for part, grid in zip(rows, patches.grids, strict=True)]
+
+    def _picture(self, pixels: Pixels) -> Any:
+        from photocraft_local.embeddings.qwen.engine import Shown
+
+        return Shown(self._prompter.picture(1).text, Image.fromarray(pixels))
+
+    def _item(self, rows: Pixels, grid: NDArray[np.int64]) -> Any:
+        from photocraft_local.embeddings.qwen.local import Item
+
+        _, down, across = (int(side) for side in grid)
+        ids = self._prompter.picture(len(rows) // _MERGE**2).ids
+        return Item(ids, rows, (1, down, across))
+
+    def _size(self, width: int, height: int) -> tuple[int, int]:
+        fit = self._folder.rule.fit(width, height)
+        return fit.canvas_width, fit.canvas_height
+
     def _shown(self, index: int, image: Pixels) -> Crop:
         """The whole picture in the size in which the model sees it. One that is longer than
         200:1 is squeezed to that."""
         height, width = image.shape[:2]
-        fit = self._folder.rule.fit(width, height)
-        whole = Box(0, 0, width, height)
-        return Crop(index, whole, fit.canvas_width, fit.canvas_height)
+        return Crop(index, Box(0, 0, width, height), *self._size(width, height))
 
     def _units(self, states: Vectors) -> Vectors:
         """The first ``dim`` numbers of each row (Matryoshka), to unit length; nan for zeros."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from photocraft_local.embeddings.encoder import Vectors
 from photocraft_local.embeddings.qwen import attention
 from photocraft_local.embeddings.qwen.packing import halved, passes
+from photocraft_local.embeddings.qwen.uploads import Uploads
 from photocraft_local.errors import EncoderError, ModelError
 from photocraft_local.serving.transformers.loading import load, out_of_memory, release
 from photocraft_local.serving.transformers.pictures import Features, shown_to
@@ -25,10 +26,11 @@ _MOST_PATCHES = {"cpu": 8192, "cuda": 65536}  # of one pass; a photo has up to 7
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A prompt (tokens,) and, of a picture, its patch rows and grid (time, down, across)."""
+    """A prompt (tokens,) and, of a picture, its patch rows as bytes, one copy of each frame, and
+    grid (time, down, across)."""
 
     ids: NDArray[np.int64]
-    rows: NDArray[Any] | None = None
+    rows: NDArray[np.uint8] | None = None
     grid: tuple[int, int, int] | None = None
 
     @property
@@ -54,6 +56,8 @@ class LocalEmbedder:
         self.way = attention.choose(self._device, dtype)
         attention.install(self._model, self.way)
         self.most_patches = _MOST_PATCHES[self._device]
+        frames = int(self._model.config.vision_config.temporal_patch_size)
+        self._uploads = Uploads(self._device, frames)
 
     def embed(self, items: Sequence[Item]) -> Vectors:
         """The last token's state of each item, (n, size of the model) float32, not normalised.
@@ -61,20 +65,42 @@ class LocalEmbedder:
         Raises EncoderError for an item that alone does not fit into the memory.
         """
         result = np.empty((len(items), self._model.config.text_config.hidden_size), np.float32)
-        for part in passes([item.size for item in items], self.most_patches):
-            try:
-                done = halved(part, lambda at: self._pass([items[i] for i in at]), _is_full)
-            except Exception as exc:
-                if not out_of_memory(exc):
-                    raise
-                raise EncoderError(
-                    f"a photo of {max(items[i].size for i in part):,} patches does not fit into"
-                    f" the memory ({self.where})",
-                    hint="lower the setting encoder_pixels, or end what else holds memory",
-                ) from exc
-            for at, vectors in done:
-                result[list(at)] = vectors
+        parted = passes([item.size for item in items], self.most_patches)
+        try:
+            for part, following in zip(parted, [*parted[1:], []], strict=True):
+                for at in (*part, *following):
+                    self._send(items[at])
+                for done, vectors in self._embedded(part, items):
+                    result[list(done)] = vectors
+                for at in part:
+                    self._forget(items[at])
+        finally:
+            for item in items:
+                self._forget(item)
         return result
+
+    def _embedded(
+        self, part: Sequence[int], items: Sequence[Item]
+    ) -> list[tuple[Sequence[int], Vectors]]:
+        """The items of a pass, in as many pieces as memory asks for."""
+        try:
+            return halved(part, lambda at: self._pass([items[i] for i in at]), _is_full)
+        except Exception as exc:
+            if not out_of_memory(exc):
+                raise
+            raise EncoderError(
+                f"a photo of {max(items[i].size for i in part):,} patches does not fit into"
+                f" the memory ({self.where})",
+                hint="lower the setting encoder_pixels, or end what else holds memory",
+            ) from exc
+
+    def _send(self, item: Item) -> None:
+        if item.rows is not None:
+            self._uploads.send(item.rows)
+
+    def _forget(self, item: Item) -> None:
+        if item.rows is not None:
+            self._uploads.forget(item.rows)
 
     def _pass(self, items: Sequence[Item]) -> Vectors:
         import torch
@@ -114,7 +140,7 @@ class LocalEmbedder:
         if not rows:
             return []
         grids = torch.tensor([item.grid for item in items if item.grid]).to(self._device)
-        pixels = torch.from_numpy(np.concatenate(rows)).to(self._device)
+        pixels = torch.cat([self._uploads.take(each) for each in rows])
         made = self._model.model.get_image_features(pixels, grids, return_dict=True)
         deep = getattr(made, "deepstack_features", None) or ()
         counts = (grids.prod(-1) // 4).tolist()
