@@ -16,11 +16,11 @@ chosen on both halves and on the album's tuning half.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,9 +31,16 @@ from package_photos import QUERIES, locate
 
 from photocraft_local.embeddings.encoder import Encoder
 from photocraft_local.embeddings.labels.encoder import LabelEncoder
-from photocraft_local.files.decode import decode_upright
-from photocraft_local.search.calibration import Background
-from photocraft_local.search.index import ExactIndex
+from photocraft_local.evaluation.captioned import OBJECT, read_captioned
+from photocraft_local.evaluation.retrieval import (
+    Asker,
+    ScoredQuery,
+    absent_figures,
+    embed,
+    ranking_figures,
+    ranks,
+    set_figures,
+)
 from photocraft_local.settings import default_cache_path
 
 Vectors = NDArray[np.float32]
@@ -59,105 +66,45 @@ ABSENT = _ABSENT.strip().replace("\n", "|").split("|")
 
 
 @dataclass(frozen=True)
-class Query:
-    """``scores`` of all photos of the gallery; a photo is returned from ``cutoff`` on."""
-
-    text: str
-    scores: Vectors  # (photos,)
-    cutoff: float
-    relevant: NDArray[np.bool_]  # (photos,)
-
-    @property
-    def returned(self) -> NDArray[np.bool_]:
-        return self.scores >= self.cutoff
-
-
-@dataclass(frozen=True)
 class Gallery:
     photos: Vectors
-    captions: list[Query]
-    objects: list[Query]
-    absent: list[Query]
-    complete: NDArray[np.bool_]  # photos on which every object is labelled
+    captions: list[ScoredQuery]
+    objects: list[ScoredQuery]  # judged among the photos on which every object is labelled
+    absent: list[ScoredQuery]
 
 
-def embed(encoder: Encoder, paths: list[Path]) -> tuple[Vectors, float]:
+def timed(encoder: Encoder, paths: list[Path]) -> tuple[Vectors, float]:
     """Vectors of the files, and CPU seconds a photo with decoding."""
-    side = encoder.spec.decode_side
-    encoder.encode_images([decode_upright(os.fsencode(paths[0]), short_side=side).pixels])
+    embed(encoder, paths[:1])
     start = time.process_time()
-    vectors = [
-        encoder.encode_images([decode_upright(os.fsencode(path), short_side=side).pixels])
-        for path in paths
-    ]
-    return np.concatenate(vectors), (time.process_time() - start) / len(paths)
+    vectors, broken = embed(encoder, paths)
+    assert not broken, broken
+    return vectors, (time.process_time() - start) / len(paths)
 
 
-class Asker:
-    """Scores texts against one gallery as a search does, with that gallery as the library."""
-
-    def __init__(self, encoder: Encoder, photos: Vectors) -> None:
-        self._encoder = encoder
-        self._photos = photos
-        index = ExactIndex(photos.astype(np.float16), np.arange(1, len(photos) + 1))
-        self._background = Background(index, encoder.calibration)
-
-    def ask(self, text: str, relevant: NDArray[np.bool_]) -> Query:
-        """A query that is not understood finds nothing."""
-        embedding = self._encoder.encode_text(text)
-        if embedding.vector is None:
-            return Query(text, np.full(len(self._photos), -np.inf, np.float32), 0.0, relevant)
-        direction = self._background.text(embedding)
-        scores = direction.standardised(self._photos @ direction.vector)
-        return Query(text, scores, direction.cutoff, relevant)
-
-
-def read_captioned(encoder: Encoder) -> tuple[Gallery, float]:
+def read_gallery(encoder: Encoder) -> tuple[Gallery, float]:
     folder = SHARED / "data/captioned"
     if not folder.is_dir():
         sys.exit(f"error: the captioned photos are not at {folder}\nhint: PHOTOCRAFT_TEST_SHARED")
-    with (folder / "captions.csv").open(newline="", encoding="utf-8") as rows:
-        photos = list(csv.DictReader(rows))
-    with (folder / "queries.csv").open(newline="", encoding="utf-8") as rows:
-        queries = list(csv.DictReader(rows))
-    files = np.array([photo["file"] for photo in photos])
-    vectors, seconds = embed(encoder, [folder / name for name in files])
+    data = read_captioned(folder)
+    assert not data.problems, data.problems
+    vectors, seconds = timed(encoder, [folder / name for name in data.files])
     asker = Asker(encoder, vectors)
-    found: dict[str, list[Query]] = {"caption": [], "object": []}
-    for query in queries:
-        relevant = np.isin(files, query["relevant_files"].split("|"))
-        found[query["kind"]].append(asker.ask(query["text"], relevant))
-    complete = np.array([photo["labels_complete"] == "1" for photo in photos])
-    nothing = np.zeros(len(files), np.bool_)
+    complete = np.array([name in data.complete for name in data.files])
+    found: dict[str, list[ScoredQuery]] = {"caption": [], OBJECT: []}
+    for query in data.queries:
+        relevant = np.isin(data.files, list(query.relevant))
+        judged = complete if query.kind == OBJECT else None
+        found[query.kind].append(asker.ask(query.text, relevant, judged))
+    nothing = np.zeros(len(data.files), np.bool_)
     absent = [asker.ask(text, nothing) for text in ABSENT]
-    return Gallery(vectors, found["caption"], found["object"], absent, complete), seconds
+    return Gallery(vectors, found["caption"], found[OBJECT], absent), seconds
 
 
-def ranks(queries: list[Query]) -> NDArray[np.int64]:
-    """1-based rank of each query's best right photo; equal scores count against it."""
-    found = []
-    for query in queries:
-        best = query.scores[query.relevant].max()
-        found.append(int((query.scores[~query.relevant] >= best).sum()) + 1)
-    return np.array(found)
-
-
-def recalls(queries: list[Query]) -> dict[str, float]:
-    rank = ranks(queries)
-    result = {f"recall_at_{k}": round(float((rank <= k).mean()), 4) for k in (1, 5, 10)}
-    return result | {"mrr": round(float((1 / rank).mean()), 4)}
-
-
-def mean_average_precision(gallery: Gallery, queries: list[Query]) -> float:
-    """Over the photos with complete labels."""
-    values = []
-    for query in queries:
-        relevant = query.relevant[gallery.complete]
-        if relevant.any():
-            hits = relevant[np.argsort(-query.scores[gallery.complete], kind="stable")]
-            precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
-            values.append(float(precision[hits].mean()))
-    return round(float(np.mean(values)), 4)
+def recalls(queries: Sequence[ScoredQuery]) -> dict[str, float]:
+    """Whether a right photo is among the first, and MRR."""
+    figures = ranking_figures(queries)
+    return {f"recall_at_{k}": figures[f"hit_at_{k}"] for k in (1, 5, 10)} | {"mrr": figures["mrr"]}
 
 
 def halves(gallery: Gallery) -> dict[str, dict[str, float]]:
@@ -166,61 +113,31 @@ def halves(gallery: Gallery) -> dict[str, dict[str, float]]:
     def part(keep: tuple[int, ...]) -> dict[str, float]:
         captions = [q for q in gallery.captions if int(q.relevant.argmax()) % 2 in keep]
         objects = [q for at, q in enumerate(gallery.objects) if at % 2 in keep]
-        recall = recalls(captions)
-        return recall | {"object_map": mean_average_precision(gallery, objects)}
+        return recalls(captions) | {"object_map": ranking_figures(objects)["map"]}
 
     return {"even (searched on)": part((0,)), "odd (apart)": part((1,)), "all": part((0, 1))}
 
 
 def returned_sets(gallery: Gallery) -> dict[str, dict[str, float]]:
     """What the cut-off lets through for things that are there and things that are not."""
-    result = {}
-    for name, turn in {"even (searched on)": 0, "odd (apart)": 1}.items():
-        absent = [query.returned for query in gallery.absent[turn::2]]
-        result[name] = _set_figures(gallery, gallery.objects[turn::2])
-        result[name]["absent_empty"] = round(float(np.mean([not a.any() for a in absent])), 3)
-        result[name]["absent_returned"] = round(float(np.mean([a.sum() for a in absent])), 2)
-    return result
-
-
-def _set_figures(gallery: Gallery, queries: list[Query]) -> dict[str, float]:
-    """Means over the queries, among the photos with complete labels. ``em``: exactly the right
-    photos; ``named`` a query that means one of the detector's things."""
-    precision, recall, f1, exact, empty = [], [], [], [], 0
-    for query in queries:
-        right, found = query.relevant[gallery.complete], query.returned[gallery.complete]
-        if not right.any():
-            continue
-        empty += not found.any()
-        exact.append(float((right == found).all()))
-        recall.append(float((right & found).sum() / right.sum()))
-        f1.append(float(2 * (right & found).sum() / (right.sum() + found.sum())))
-        if found.any():
-            precision.append(float((right & found).sum() / found.sum()))
     return {
-        "precision": round(float(np.mean(precision)), 3),
-        "recall": round(float(np.mean(recall)), 3),
-        "f1": round(float(np.mean(f1)), 3),
-        "em": round(float(np.mean(exact)), 3),
-        "present_empty": round(empty / len(recall), 3),
+        name: set_figures(gallery.objects[turn::2]) | absent_figures(gallery.absent[turn::2])
+        for name, turn in {"even (searched on)": 0, "odd (apart)": 1}.items()
     }
 
 
 def per_label(gallery: Gallery) -> dict[str, list[int]]:
     """Object → photos that show it, photos returned, and photos in both; most frequent first."""
     found = {}
-    for query in gallery.objects:
-        right, returned = query.relevant[gallery.complete], query.returned[gallery.complete]
+    for query in (query.where_judged() for query in gallery.objects):
+        right, returned = query.relevant, query.returned
         if right.any():
-            found[query.text] = [
-                int(right.sum()),
-                int(returned.sum()),
-                int((right & returned).sum()),
-            ]
+            both = int((right & returned).sum())
+            found[query.text] = [int(right.sum()), int(returned.sum()), both]
     return dict(sorted(found.items(), key=lambda item: -item[1][0]))
 
 
-def read_packages(encoder: Encoder) -> tuple[Vectors, list[Query]]:
+def read_packages(encoder: Encoder) -> tuple[Vectors, list[ScoredQuery]]:
     photos = locate()
     names = np.array(list(photos))
     vectors, _ = embed(encoder, list(photos.values()))
@@ -235,9 +152,9 @@ def main() -> None:
     encoder = LabelEncoder(cache)
     print(f"# {machine(['onnxruntime', 'numpy', 'pillow'])}")
     print(f"# {encoder.spec.space_id}, cut-off {encoder.calibration.cutoff}\n")
-    gallery, seconds = read_captioned(encoder)
+    gallery, seconds = read_gallery(encoder)
     if not options.quick:
-        again = embed(encoder, sorted((SHARED / "data/captioned").rglob("*.jpg")))
+        again = timed(encoder, sorted((SHARED / "data/captioned").rglob("*.jpg")))
         seconds = min(seconds, again[1])
     captioned = halves(gallery)
     columns = ["recall_at_1", "recall_at_5", "recall_at_10", "mrr", "object_map"]

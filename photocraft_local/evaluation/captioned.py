@@ -1,0 +1,142 @@
+"""A folder of photos with texts that describe them: the layouts that ``eval retrieval`` reads.
+
+``captions.csv`` names the photos (``file``; ``caption`` or ``caption_1`` …; ``labels_complete``),
+``queries.csv`` the texts with their right photos; two columns ``file,caption`` are enough.
+docs/evaluation.md describes both. Knows no encoder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.tables import Problem, columns_of, read_table
+
+OBJECT = "object"  # queries of this kind are judged among the fully labelled photos only
+CAPTION, ABSENT = "caption", "absent"
+_CAPTION = re.compile(r"caption(_\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedQuery:
+    """``relevant``: files; empty: no photo shows it, and nothing should be returned."""
+
+    id: str
+    kind: str
+    text: str
+    relevant: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Captioned:
+    """``complete``: those of ``files`` on which every object is labelled."""
+
+    folder: Path
+    files: tuple[str, ...]
+    complete: frozenset[str]
+    queries: tuple[CaptionedQuery, ...]
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_captioned(folder: Path, negatives: Path | None = None) -> Captioned:
+    """``negatives``: a text file with one query a line that no photo answers.
+
+    Raises EvaluationError for a folder of another layout, or one without a usable photo or query.
+    What is wrong with single rows stands in ``problems``; such a row is left out, and so is a
+    query of which a right photo is missing."""
+    reading = _Reading(folder)
+    reading.photos()
+    if (folder / "queries.csv").exists():
+        reading.queries()
+    else:
+        reading.captions()
+    if negatives is not None:
+        reading.negatives(negatives)
+    if not reading.files or not reading.found:
+        what = "query" if reading.files else "photo"
+        raise EvaluationError(
+            f"{folder} has no {what} that can be used ({len(reading.problems)} rows cannot)",
+            hint="--json lists each row that cannot be used, and why",
+        )
+    return Captioned(
+        folder,
+        tuple(reading.files),
+        frozenset(reading.complete),
+        tuple(reading.found),
+        reading.problems,
+    )
+
+
+class _Reading:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[str] = []
+        self.complete: set[str] = set()
+        self.texts: dict[str, list[str]] = {}  # caption → its files
+        self.found: list[CaptionedQuery] = []
+        self.problems: list[Problem] = []
+
+    def photos(self) -> None:
+        path = self.folder / "captions.csv"
+        heads = columns_of(path)
+        captions = [head for head in heads if _CAPTION.fullmatch(head)]
+        seen: set[str] = set()
+        for row in read_table(path, {"file"}, self.problems):
+            name = row["file"]
+            if not (self.folder / name).is_file():
+                self._wrong(path, row, f"there is no file {name!r}")
+                continue
+            if name not in seen:
+                seen.add(name)
+                self.files.append(name)
+            elif len(captions) != 1:  # in two columns a photo may have several lines
+                self._wrong(path, row, f"{name!r} stands twice")
+                continue
+            if row.get("labels_complete", "1") == "1":
+                self.complete.add(name)
+            for head in captions:
+                if row[head]:
+                    self.texts.setdefault(row[head], []).append(name)
+
+    def captions(self) -> None:
+        """Without queries each caption is one; its photos are right."""
+        for number, (text, names) in enumerate(self.texts.items(), start=1):
+            self.found.append(CaptionedQuery(str(number), CAPTION, text, frozenset(names)))
+
+    def queries(self) -> None:
+        path = self.folder / "queries.csv"
+        known, seen = set(self.files), set[str]()
+        for row in read_table(path, {"text", "relevant_files"}, self.problems):
+            right = frozenset(filter(None, map(str.strip, row["relevant_files"].split("|"))))
+            name = row.get("query_id") or row[""]
+            if name in seen:
+                self._wrong(path, row, f"query {name!r} stands twice")
+            elif not row["text"]:
+                self._wrong(path, row, f"query {name!r} has no text")
+            elif absent := sorted(right - known):
+                self._wrong(path, row, f"query {name!r} wants a photo that is not there: "
+                                       f"{absent[0]!r}")  # fmt: skip
+            else:
+                seen.add(name)
+                kind = row.get("kind") or CAPTION
+                self.found.append(
+                    CaptionedQuery(name, kind if right else ABSENT, row["text"], right)
+                )
+
+    def negatives(self, path: Path) -> None:
+        try:
+            lines: Iterable[str] = path.read_text("utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as exc:
+            raise EvaluationError(
+                f"{path} cannot be read: {exc}", hint="a text file in UTF-8, one query a line"
+            ) from exc
+        texts = dict.fromkeys(text.strip() for text in lines if text.strip())
+        for number, text in enumerate(texts, start=1):
+            query = CaptionedQuery(f"{path.name}:{number}", ABSENT, text, frozenset())
+            self.found.append(query)
+
+    def _wrong(self, path: Path, row: dict[str, str], what: str) -> None:
+        self.problems.append(Problem(path.name, int(row[""]), what))

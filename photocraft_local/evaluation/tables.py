@@ -1,0 +1,74 @@
+"""A data set's table in CSV: its rows with their line numbers, and what is wrong with it, named.
+
+Knows no column's meaning.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from photocraft_local.errors import EvaluationError
+from photocraft_local.records import Json
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One item that cannot be used; ``line`` of the table, 0 where there is none."""
+
+    where: str  # the file
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}{f':{self.line}' if self.line else ''}: {self.what}"
+
+    def to_json(self) -> dict[str, Json]:
+        return {"where": self.where, "line": self.line, "what": self.what}
+
+
+def columns_of(path: Path) -> list[str]:
+    """The heads of the table. Raises EvaluationError."""
+    return next(_lines(path), [])
+
+
+def read_table(path: Path, needed: Collection[str], problems: list[Problem]) -> Iterator[Row]:
+    """The rows that have as many cells as the table has columns; blanks at their ends are gone.
+    Others go to ``problems``. The key ``""`` holds the line number.
+
+    Raises EvaluationError for a table that cannot be read, is empty or lacks a column."""
+    lines = _lines(path)
+    head = next(lines, [])
+    if missing := sorted(set(needed) - set(head)):
+        raise EvaluationError(
+            f"{path} is empty" if not head else f"{path} has no column {', '.join(missing)}",
+            hint=f"its first line names the columns: {', '.join(sorted(needed))}",
+        )
+    if repeated := sorted({name for name in head if head.count(name) > 1}):
+        raise EvaluationError(
+            f"{path} has two columns {', '.join(repeated)}", hint="give each column its own name"
+        )
+    for number, cells in enumerate(lines, start=2):
+        if len(cells) == len(head):
+            yield {**dict(zip(head, cells, strict=True)), "": str(number)}
+        elif cells:
+            what = f"{len(cells)} cells in a table of {len(head)} columns"
+            problems.append(Problem(path.name, number, what))
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """``number`` of a row counts rows, since a cell may hold line ends."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for cells in csv.reader(file, strict=True):
+                yield [cell.strip() for cell in cells]
+    except FileNotFoundError as exc:
+        raise EvaluationError(f"there is no {path}", hint="name the data set's folder") from exc
+    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+        raise EvaluationError(
+            f"{path} cannot be read: {exc}", hint="it has to be CSV in UTF-8"
+        ) from exc
