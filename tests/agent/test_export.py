@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
+from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
@@ -23,11 +26,14 @@ from photocraft_local.agent.export.prompts import segments
 from photocraft_local.agent.export.redaction import Redaction, safe_words
 from photocraft_local.agent.loop import MAX_REFUSED, MAX_REFUSED_AT_END, Agent
 from photocraft_local.memory.memory import Memory
+from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 from photocraft_local.serving.scripted import Line, ScriptedModel
 from photocraft_local.settings import Settings
 from photocraft_local.tools.registry import Registry
+
+TODAY = date(2026, 11, 30)
 
 
 @pytest.fixture
@@ -190,6 +196,32 @@ def test_the_words_that_stay_name_no_one() -> None:
     words = safe_words()
     assert {"photos", "dog", "filter_photos", "beach", "from"} <= words
     assert not words & {"anna", "peter", "lisbon", "paris", "italy", "london", "portugal", "maria"}
+
+
+def test_our_own_words_stay_so_that_a_row_reads_as_its_prompt_did() -> None:
+    prompts = files("photocraft_local.agent.prompts")
+    texts = [one.read_text("utf-8") for one in prompts.iterdir() if one.name.endswith(".md")]
+    left = {"refused_replies": {"no call": 7}, "in_its_words": {"useful": "2 -> 3 photos"}}
+    texts.append(f"An earlier attempt left, as JSON: {prompt_json(left)}")
+    redaction = Redaction(weeks=208)
+    for text in texts:
+        told = re.sub(r"{{ *(\w+) *}}|\b[pq][0-9a-z]*\.?c1\b", "", text)
+        redaction.trace(trajectory.Trajectory(question=told, today=TODAY, backbone="t").to_json())
+        assert redaction.text(told) == told
+
+
+@pytest.mark.parametrize("suffix", ["", "-1", "-12"])
+def test_no_episode_is_named_by_its_time(suffix: str) -> None:
+    one, other = "20261130-190757-5f4ebd", "20261201-080000-0a1b2c"
+    record = trajectory.Trajectory(question="q", today=TODAY, backbone="t", episode_id=one + suffix)
+    record.runs, record.notes = [f"{one}-1", f"{other}-1"], [f"as in {other}, with {one}."]
+    record.hints = [{"text": "x", "episodes": [one, other]}]
+    told = Redaction().trace(record.to_json())
+    assert told["episode_id"] == f"redacted-000001{suffix}"
+    assert told["runs"] == ["redacted-000001-1", "redacted-000002-1"]
+    assert told["notes"] == ["as in redacted-000002, with redacted-000001."]
+    assert told["hints"][0]["episodes"] == ["redacted-000001", "redacted-000002"]
+    assert "2026" not in json.dumps(told)
 
 
 def test_times_keep_their_distances_and_weekdays() -> None:

@@ -24,6 +24,8 @@ from photocraft_local.records import Json
 from photocraft_local.timelang import find_times
 from photocraft_local.timelang.when import When
 
+_EPISODE = re.compile(r"\b(\d{8}-\d{6}-[0-9a-f]{6,})(-\d+)?\b")
+_ESCAPE = re.compile(r"\\u003[ce]")  # of JSON within a text, where no control mark may stand
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _WEEKS = 52  # a shift of so many keeps weekdays, and seasons nearly
 _ISO = re.compile(
@@ -53,7 +55,20 @@ _NAMES = frozenset(("place", "address", "city", "region", "country", "camera"))
 _WORDS = frozenset(("name", "tool", "backbone", "encoder", "hemisphere", "first_weekday", "fields"))
 # Words of many names that say nothing by themselves; the rest of such a name goes.
 _GENERIC = frozenset(
-    ("the", "new", "old", "north", "south", "east", "west", "upper", "lower", "great", "saint")
+    (
+        "the",
+        "new",
+        "old",
+        "json",
+        "north",
+        "south",
+        "east",
+        "west",
+        "upper",
+        "lower",
+        "great",
+        "saint",
+    )
 )
 _StandIn: TypeAlias = Callable[[re.Match[str]], str]
 _UIDS = frozenset(("uid", "uids", "images", "anchors", "photos", "like"))
@@ -89,6 +104,7 @@ class Redaction:
         self._names: dict[str, str] = {}
         self._uids: dict[str, str] = {}
         self._files: dict[str, str] = {}
+        self._episodes: dict[str, str] = {}
         self._numbers: dict[str, str] = {}
         self._known_uids: set[str] = set()
         words = {word.casefold() for name in names for word in _WORD.findall(name)}
@@ -100,11 +116,12 @@ class Redaction:
         """What ``Trajectory.to_json`` gives, without what is the person's own."""
         self._num_traces += 1
         self._today = date.fromisoformat(data["today"])
+        own = self._episode(data["episode_id"])
         self._learn("", data)
         told: dict[str, Json] = {self._key(k): self._value(k, value) for k, value in data.items()}
         told["schema"], told["status"] = data["schema"], data["status"]
         told["package_version"] = data["package_version"]
-        told["episode_id"] = f"redacted-{self._num_traces:06d}"
+        told["episode_id"] = own
         for number, picture in enumerate(told["pictures"], start=1):
             path = f"/redacted/{self._num_traces}/{number}"
             coded = base64.b64encode(path.encode("ascii")).decode("ascii")
@@ -167,6 +184,8 @@ class Redaction:
         """
         text = "".join(letter for letter in text if letter not in (_OPEN, _CLOSE))
         stand_ins: list[tuple[re.Pattern[str], _StandIn]] = [
+            (_ESCAPE, lambda found: found[0]),
+            (_EPISODE, lambda found: self._episode(found[0])),
             (_MAIL, self._address),
             (_PHONE, lambda found: "0"),
             (_PATH, self._file),
@@ -215,6 +234,12 @@ class Redaction:
                 number += 1_000
             self._uids[parent] = made
         return self._uids[parent] + dot + crop
+
+    def _episode(self, episode_id: str) -> str:
+        """The id itself tells when the question was asked, and with it the shift in time."""
+        found = _EPISODE.fullmatch(episode_id)
+        base, run = (found[1], found[2] or "") if found else (episode_id, "")
+        return self._episodes.setdefault(base, f"redacted-{len(self._episodes) + 1:06d}") + run
 
     def _address(self, found: re.Match[str]) -> str:
         return self._name(found[0].casefold())
