@@ -27,8 +27,9 @@ from photocraft_local.embeddings.encoder import (
     unit_rows,
 )
 from photocraft_local.embeddings.fingerprint import space_name
-from photocraft_local.embeddings.onnx_folder import DualFolder, PictureRules
+from photocraft_local.embeddings.onnx_folder import DualFolder, PictureRules, whole_number
 from photocraft_local.embeddings.onnx_session import open_session, open_tokenizer, runs_on
+from photocraft_local.embeddings.qwen.packing import halved
 from photocraft_local.errors import EncoderError
 from photocraft_local.library.batches import batches
 
@@ -37,6 +38,7 @@ _MULTILINGUAL = 100_000  # vocabularies of the English-only CLIP and SigLIP are 
 _LONGEST = 512
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _TEXT_OUTPUTS = ("text_embeds", "pooler_output")
+_FULL = ("memoryerror", "failed to allocate memory", "bad_alloc", "bad allocation", "out of memory")
 _MOST_AT_ONCE = 32  # pictures of one run
 _DTYPES: dict[str, Any] = {
     "tensor(int64)": np.int64,
@@ -88,13 +90,13 @@ class OnnxDualEncoder:
             return np.zeros((0, self._dim), np.float32)
         check_pictures(images)
         most = _MOST_AT_ONCE if _takes_batches(self._vision, "pixel_values") else 1
-        return np.concatenate(
-            [self._run_vision(self._rules.apply(piece)) for piece in batches(images, most)]
-        )
+        parts = [part for piece in batches(images, most) for part in self._by_memory(piece)]
+        return self._checked(np.concatenate(parts))
 
     def encode_text(self, text: str) -> TextEmbedding:
         """The query's unit vector. A model of English only is not asked about words in other
         scripts: its tokenizer would take their bytes for something."""
+        text = text.encode("utf-8", "replace").decode()  # no half characters, out of file names
         words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text)
         foreign = {word for word in words if not self._is_multilingual and _is_foreign(word)}
         understood = tuple(dict.fromkeys(word for word in words if word not in foreign))
@@ -102,7 +104,7 @@ class OnnxDualEncoder:
         if not understood:
             return TextEmbedding(None, (), not_understood)
         asked = " ".join(w for w in text.split() if not any(word in w for word in foreign))
-        vector = self._run_text(asked)
+        vector = self._checked(self._run_text(asked)[None])[0]
         if not np.isfinite(vector).all():
             raise EncoderError(f"{self._folder.text} gave no vector for a text", hint=_HINT)
         return TextEmbedding(vector, understood, not_understood)
@@ -119,6 +121,23 @@ class OnnxDualEncoder:
         if self._folder.vision == self._folder.text:  # both towers always run
             feed |= self._text_feed([0], [1])
         return _embeddings(self._vision, feed, ("image_embeds", "pooler_output"), len(pictures))
+
+    def _by_memory(self, images: Sequence[Pixels]) -> list[Vectors]:
+        """In one run, or in as many as memory asks for."""
+
+        def run(at: Sequence[int]) -> Vectors:
+            return self._run_vision(self._rules.apply([images[i] for i in at]))
+
+        return [vectors for _, vectors in halved(range(len(images)), run, _is_full)]
+
+    def _checked(self, vectors: Vectors) -> Vectors:
+        if vectors.shape[1] != self._dim:
+            raise EncoderError(
+                f"{self._folder.root} gives vectors of {vectors.shape[1]} numbers, of {self._dim}"
+                " by its config.json or its other model",
+                hint="both models and config.json must be of one export; place the folder anew",
+            )
+        return vectors
 
     def _run_text(self, text: str) -> NDArray[np.float32]:
         encoding = self._tokenizer.encode(self._asked(text))
@@ -158,8 +177,8 @@ class OnnxDualEncoder:
     @cached_property
     def _dim(self) -> int:
         """Stated by the folder, declared by the text model, or found by running it once."""
-        stated = self._folder.json("config.json").get("projection_dim")
-        if isinstance(stated, int):
+        stated = whole_number(self._folder.json("config.json").get("projection_dim"))
+        if stated:
             return stated
         for output in self._text.get_outputs():
             if output.name == "text_embeds" and isinstance(output.shape[-1], int):
@@ -170,6 +189,7 @@ class OnnxDualEncoder:
     def _tokenizer(self) -> Any:
         tokenizer = open_tokenizer(self._folder.tokenizer, hint=_HINT)
         tokenizer.enable_truncation(self._max_tokens)
+        tokenizer.encode_special_tokens = True  # a mark in a query is text, and ends nothing
         if self._is_siglip:  # it was trained on texts padded to one length, without a mask
             config = self._folder.json("tokenizer_config.json")
             pad = config.get("pad_token") or "<pad>"
@@ -186,11 +206,12 @@ class OnnxDualEncoder:
 
     @cached_property
     def _max_tokens(self) -> int:
-        text = self._folder.json("config.json").get("text_config") or {}
-        stated = self._folder.json("tokenizer_config.json").get("model_max_length")
+        text = self._folder.json("config.json").get("text_config")
+        of_model = text.get("max_position_embeddings") if isinstance(text, dict) else None
+        of_tokenizer = self._folder.json("tokenizer_config.json").get("model_max_length")
         default = 64 if self._is_siglip else 77
-        longest = text.get("max_position_embeddings") or stated or default
-        return int(longest) if 0 < longest <= _LONGEST else default
+        longest = whole_number(of_model) or whole_number(of_tokenizer, default)
+        return longest if longest <= _LONGEST else default
 
     @cached_property
     def _is_siglip(self) -> bool:
@@ -216,6 +237,12 @@ class OnnxDualEncoder:
 def _is_foreign(word: str) -> bool:
     """Letters beyond Latin-1."""
     return any(letter.isalpha() and ord(letter) > 0xFF for letter in word)
+
+
+def _is_full(exc: BaseException) -> bool:
+    """That memory ran out, in the words of onnxruntime's allocators."""
+    said = f"{exc!r} {exc.__cause__!r}".lower()
+    return any(word in said for word in _FULL)
 
 
 def _takes_batches(session: Any, name: str) -> bool:

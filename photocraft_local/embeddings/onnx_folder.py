@@ -85,10 +85,16 @@ class DualFolder:
         return fingerprint(files, weights=(".onnx", "_data", ".data"))
 
 
+def whole_number(value: Any, default: int = 0) -> int:
+    """What a config file states, ``default`` where that is no number above 0."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return int(value) if is_number and value > 0 else default
+
+
 def read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         raise EncoderError(f"{path} cannot be read: {exc}", hint="place the folder anew") from exc
     if not isinstance(value, dict):
         raise EncoderError(f"{path} holds no JSON object", hint="place the folder anew")

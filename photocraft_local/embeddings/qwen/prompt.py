@@ -51,14 +51,14 @@ class Prompter:
 
     def words(self, text: str) -> Prompt:
         """A query. What is too long for the model is cut at its end."""
-        clean = harmless(text)
-        made = self._made(self._instruction, [{"type": "text", "text": clean}])
-        excess = len(made.ids) - MOST_TOKENS
-        if excess <= 0:
-            return made
-        ids = self._tokenizer(clean, add_special_tokens=False)["input_ids"]
-        kept = self._tokenizer.decode(ids[: max(0, len(ids) - excess)])
-        return self._made(self._instruction, [{"type": "text", "text": kept}])
+        kept = harmless(text)
+        made = self._made(self._instruction, [{"type": "text", "text": kept}])
+        # More than once, since half a character that is cut at may take more tokens than a whole.
+        while (excess := len(made.ids) - MOST_TOKENS) > 0 and kept:
+            ids = self._tokenizer(kept, add_special_tokens=False)["input_ids"]
+            kept = self._tokenizer.decode(ids[: max(0, len(ids) - excess)]).rstrip("\ufffd")
+            made = self._made(self._instruction, [{"type": "text", "text": kept}])
+        return made
 
     def picture(self, tokens: int) -> Prompt:
         """A photo that takes so many tokens."""

@@ -28,8 +28,8 @@ def permitted(setting: str, hosts: str) -> str:
         raise UsageError(f"vector_store: {exc}", hint=f"give {_FORM}") from exc
     more = parts.username is not None or parts.path.rstrip("/") or parts.query or parts.fragment
     behind = parts.netloc.rpartition("]")[2] if "[" in parts.netloc else ""
-    more = more or behind.rstrip("0123456789") not in ("", ":")  # words behind an IPv6 address
-    if parts.scheme not in ("http", "https") or not host or more:
+    strange = behind.rstrip("0123456789") not in ("", ":")  # words behind an IPv6 address
+    if parts.scheme not in ("http", "https") or not host or more or strange:
         raise UsageError(
             "vector_store is not the plain address of a Qdrant server", hint=f"give {_FORM}"
         )
