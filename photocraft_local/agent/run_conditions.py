@@ -14,6 +14,7 @@ from photocraft_local.agent.selection import Condition, Reading
 from photocraft_local.errors import PhotocraftError, ServerLost
 from photocraft_local.records import Answer, Evidence, Json, Photo, Step, Usage
 from photocraft_local.tools import evidence
+from photocraft_local.tools.alternatives import alternatives, either
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.photos import photos_by_uid
 from photocraft_local.tools.stated import LOOKS, Stated, named_photos
@@ -138,9 +139,9 @@ def _statements(runs: Sequence[Ran]) -> Iterator[Statement]:
                 if supported(run.context, one):
                     yield _of_stated(number, one)
         not_used = " ".join(run.answer.not_understood)
-        for one in own_conditions(run.context):
-            if not says(not_used, one.text):
-                yield _of_stated(number, one)
+        own = [one for one in own_conditions(run.context) if not says(not_used, one.text)]
+        for group in alternatives(run.context, own):
+            yield _of_stated(number, either(run.context, group))
 
 
 def _of_claim(run: Ran, number: int, claim: Mapping[str, Any]) -> Iterator[Statement]:

@@ -6,8 +6,10 @@ meant if it lies in one of the intervals and passes every mask that is set.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from photocraft_local.timelang.expression import expression_of
 from photocraft_local.timelang.holidays import is_on
@@ -91,6 +93,14 @@ class When:
         names = When(holidays=other.holidays) if both_set[1] else None
         return tuple(part.negated() for part in (days, names) if part)
 
+    def excludes(self, other: When) -> bool:
+        """Whether no moment can be meant by both: so says a field that both set."""
+        spans = ((self.intervals, other.intervals), (self.hours, other.hours))
+        lists = ((self.months, other.months), (self.weekdays, other.weekdays))
+        return any(
+            mine and theirs and not set(mine) & set(theirs) for mine, theirs in lists
+        ) or any(mine and theirs and not _overlap(mine, theirs) for mine, theirs in spans)
+
     def can_join(self, other: When) -> bool:
         """Whether "this or other" is one When: both set the same single field."""
         mine, theirs = self._set_fields(), other._set_fields()
@@ -113,6 +123,10 @@ class When:
     def _set_fields(self) -> list[str]:
         names = ("intervals", "months", "year_days", "weekdays", "hours", "holidays", "without")
         return [name for name in names if getattr(self, name)]
+
+
+def _overlap(some: Iterable[tuple[Any, Any]], others: Iterable[tuple[Any, Any]]) -> bool:
+    return any(max(one[0], two[0]) < min(one[1], two[1]) for one in some for two in others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from photocraft_local.errors import PhotocraftError
 from photocraft_local.timelang import find_anchored, find_times
+from photocraft_local.tools.alternatives import alternatives, either
 from photocraft_local.tools.looking import LOOKS
 from photocraft_local.tools.scope import filtered, when_expression
 from photocraft_local.tools.stated import FACTS, Stated, named_photos
@@ -33,13 +34,16 @@ def unclaimed(context: ToolContext, claims: Sequence[Claim], not_used: str) -> l
     """Supported conditions that no claim accounts for, each once. ``not_used``: what the person
     is told had no effect."""
     accounts = Accounts(context, claims)
-    found: dict[str, Stated] = {}
+    known: dict[str, Stated] = {}
     for one in (*own_conditions(context), *context.stated.conditions):
-        if one.key in found or says(not_used, one.text) or not supported(context, one):
-            continue
-        if not accounts.has(one):
-            found[one.key] = one
-    return list(found.values())
+        if not says(not_used, one.text) and one.key not in known and supported(context, one):
+            known[one.key] = one
+    found = []
+    for group in alternatives(context, list(known.values())):
+        one = either(context, group)
+        if not accounts.has(one) and not all(map(accounts.has, group)):
+            found.append(one)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,3 +148,53 @@ def test_an_answer_is_of_the_pool_and_a_second_like_run_changes_nothing(
     assert not set(found.uids) & set(found.left_out) or found.decided in ("contest", "tie")
     doubled = selected([*readings, readings[0]], conditions)  # no vote
     assert (doubled.uids, doubled.left_out) == (found.uids, found.left_out)
+
+
+@given(st.lists(READINGS, max_size=4), CONDITIONS)
+def test_what_breaks_a_held_condition_never_stands_beside_what_breaks_none(
+    readings: list[Reading], conditions: list[Condition]
+) -> None:
+    """Sorted, each once; a photo that breaks what every run states, and accounts for in no other
+    way, is there only where nothing holds at all."""
+    found = selected(readings, conditions)
+    assert list(found.uids) == sorted(set(found.uids))
+    shared = [
+        number
+        for number, one in enumerate(conditions)
+        if one.is_strong
+        and all(number in reading.states for reading in readings)
+        and not any(number in reading.accounts for reading in readings)
+    ]
+    breaking = {uid for uid in found.uids for n in shared if uid in conditions[n].broken_by}
+    if breaking:
+        assert found.decided in ("contest", "tie")
+        pool = {uid for reading in readings for uid in reading.uids}
+        assert set(found.left_out) | set(found.uids) == pool
+
+
+INVENTED = st.lists(
+    st.builds(
+        Condition,
+        words=st.just("made up"),
+        is_strong=st.just(False),
+        broken_by=UIDS.map(frozenset),
+        about=st.frozensets(st.sampled_from("xy")),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(st.lists(READINGS, min_size=1, max_size=3), CONDITIONS, UIDS.filter(bool), INVENTED)
+def test_a_run_with_invented_conditions_cannot_empty_the_answer(
+    readings: list[Reading],
+    conditions: list[Condition],
+    own: set[str],
+    invented: list[Condition],
+) -> None:
+    """What some run made up is held against nobody: whatever stood still has company."""
+    before = selected(readings, conditions)
+    numbers = range(len(conditions), len(conditions) + len(invented))
+    liar = Reading(tuple(sorted(own)), frozenset(numbers))
+    after = selected([*readings, liar], [*conditions, *invented])
+    assert not before.uids or after.uids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ from fake_judge import FakeJudge
 from tool_album import Album, Call
 
 from photocraft_local.records import Observation, ToolCall
+from photocraft_local.timelang import parse_when
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.standard import standard_tools
 from photocraft_local.tools.submit_answer import answer_of
+from photocraft_local.tools.unclaimed import own_conditions
 
 WIDE = {"constraint": "any photo", "where": "width > 0"}
 OCTOBER = {"constraint": "in October 2008", "when": "October 2008"}
@@ -227,3 +230,59 @@ def test_an_event_s_time_is_not_held_against_the_photos(
 ) -> None:
     context.question = "the day after the party in October 2008"
     assert submit(call, [apple], WIDE).ok
+
+
+EITHER = [
+    "photos from Arezzo in 2008 or from Rome in 2011",
+    "Fotos aus Arezzo 2008 oder aus Rom 2011",
+    "photos d'Arezzo en 2008 ou de Rome en 2011",
+    "fotos de Arezzo en 2008 o de Roma en 2011",
+    "2008年在托斯卡纳或2011年在罗马的照片",
+    "did I take more photos in Arezzo in 2008 than in Rome in 2011?",
+]
+
+
+@pytest.mark.parametrize("question", EITHER)
+def test_what_no_photo_can_meet_together_is_asked_for_either_way(
+    context: ToolContext, call: Call, album: Album, nikon: list[str], apple: str, question: str
+) -> None:
+    context.question = question
+    assert len(own_conditions(context)) >= 3
+    seen = submit(call, [*nikon, apple], WIDE)
+    assert seen.ok, seen.data
+    assert answer_of(seen).not_understood == ()
+    wrong = submit(call, [*nikon, album.uid("ma_test_exif.jpg")], WIDE)
+    assert not wrong.ok
+
+
+@pytest.mark.parametrize("claimed", [[WIDE], [{"constraint": "or", "in_sets": ["both"]}]])
+def test_two_searches_put_together_are_held_as_one_and_one_after_the_other_as_two(
+    context: ToolContext, call: Call, nikon: list[str], apple: str, claimed: Any
+) -> None:
+    context.question = "photos from Arezzo or Rome"
+    call("filter_photos", where="place('Arezzo')", save_as="arezzo")
+    call("filter_photos", where='place("Rome")', save_as="rome")
+    call("combine_sets", sets=["arezzo", "rome"], op="or", save_as="both")
+    assert call("submit_answer", set="both", evidence=claimed).ok
+    context.question, context.own_conditions = "photos from Italy in October 2008", None
+    wrong = submit(call, [apple], WIDE)
+    assert ("in October 2008", "the question's own words") in conditions(wrong)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ("2021", "2022", True),
+        ("June 2021", "July 2021", True),
+        ("in the morning", "in the evening", True),
+        ("June", "July", True),
+        ("since 2020", "before 2022", False),
+        ("June", "2021", False),
+        ("not in 2021", "in 2021", False),
+        ("on weekends", "Saturday", False),
+    ],
+)
+def test_times_exclude_one_another_by_what_they_mean(one: str, other: str, apart: bool) -> None:
+    first, second = (parse_when(text, today=date(2024, 6, 15)) for text in (one, other))
+    assert first.excludes(second) is apart
+    assert second.excludes(first) is apart
