@@ -197,6 +197,11 @@ class Settings:
         "memory that decoded photos may take between two looks at them; 0 = none is kept",
         default=512,
     )
+    cutoff_shift: float = _option(
+        "what is added to the encoder's cut-off, as `photocraft eval retrieval` recommends: above 0"
+        " searches return less, below 0 more",
+        default=0.0,
+    )
 
     def __post_init__(self) -> None:
         checks = {
@@ -228,6 +233,7 @@ class Settings:
             "max_seconds": self.max_seconds >= 0,
             "restarts": 0 <= self.restarts <= 10,
             "decoded_megabytes": self.decoded_megabytes >= 0,
+            "cutoff_shift": -5 <= self.cutoff_shift <= 5,
         }
         for name, good in checks.items():
             if not good:

@@ -176,7 +176,8 @@ class Parts:
         if self._searcher is None or self._searcher[0] is not catalog:
             from photocraft_local.search.searcher import Searcher
 
-            self._searcher = (catalog, Searcher(catalog, self._index_of_now(), self.encoder()))
+            index, shift = self._index_of_now(), self.settings.cutoff_shift
+            self._searcher = (catalog, Searcher(catalog, index, self.encoder(), shift))
         return self._searcher[1]
 
     def _index_of_now(self) -> ExactIndex:

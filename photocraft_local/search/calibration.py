@@ -66,9 +66,11 @@ def combined(directions: list[Direction]) -> Direction:
 class Background:
     """Statistics of unrelated photos for any query vector of one encoder and one library."""
 
-    def __init__(self, index: ExactIndex, frozen: Calibration) -> None:
+    def __init__(self, index: ExactIndex, frozen: Calibration, shift: float = 0.0) -> None:
+        """``shift`` is added to the cut-off of texts."""
         self._index = index
         self._frozen = frozen
+        self._shift = shift
         self._share = _MOST_LIBRARY_SHARE * len(index) / (len(index) + _HALF_SHARE_AT)
 
     def text(self, text: TextEmbedding) -> Direction:
@@ -76,6 +78,7 @@ class Background:
         if text.vector is None:
             raise ValueError("a text without a vector has no direction")
         cutoff = self._frozen.cutoff if text.cutoff is None else text.cutoff
+        cutoff += self._shift
         mean, std = self._blended(text.vector, *self._frozen.against(text.vector))
         if text.evidence is None:
             return Direction(text.vector, mean, std, cutoff)

@@ -73,9 +73,12 @@ class _Wish:
 
 
 class Searcher:
-    """Search over one state of the library. Only photos of the catalog are ever returned."""
+    """Search over one state of the library. Only photos of the catalog are ever returned.
+    ``cutoff_shift`` is added to the encoder's cut-off of texts."""
 
-    def __init__(self, catalog: Catalog, index: ExactIndex, encoder: Encoder) -> None:
+    def __init__(
+        self, catalog: Catalog, index: ExactIndex, encoder: Encoder, cutoff_shift: float = 0.0
+    ) -> None:
         if index.dim != encoder.spec.dim:
             raise EncoderError(
                 f"the stored vectors have {index.dim} dimensions, those of the encoder "
@@ -85,7 +88,7 @@ class Searcher:
         self._catalog = catalog
         self._index = index.restricted_to(catalog.columns.photo_ids)
         self._encoder = encoder
-        self._background = Background(self._index, encoder.calibration)
+        self._background = Background(self._index, encoder.calibration, cutoff_shift)
 
     def photo_vector(self, uid: str) -> Vector:
         """The stored unit vector (dim,) of a photo. Raises UnknownPhoto, SearchError."""

@@ -308,3 +308,17 @@ def test_evidence_serves_not_and_joins_a_picture(seer: Searcher) -> None:
 def test_a_text_without_a_vector_has_no_direction(index: ExactIndex) -> None:
     with pytest.raises(ValueError, match="no direction"):
         Background(index, ENCODER.calibration).text(TextEmbedding(None))
+
+
+@pytest.mark.parametrize("shift", [-1.0, 2.5])
+def test_a_shifted_cut_off_moves_what_matches_and_no_score(
+    catalog: Catalog, index: ExactIndex, searcher: Searcher, shift: float
+) -> None:
+    moved = Searcher(catalog, index, ENCODER, shift)
+    for text in ("red", "blue"):
+        before, after = (one.search(Query(text, top_k=8)) for one in (searcher, moved))
+        assert after.cutoff == pytest.approx(before.cutoff + shift)
+        assert after.hits == before.hits
+        assert (len(after.matches) < len(before.matches)) is (shift > 0)
+    like = Query(like=(searcher.photo_vector("red-1"),))
+    assert moved.search(like).cutoff == searcher.search(like).cutoff
