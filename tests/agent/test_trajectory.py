@@ -6,8 +6,8 @@ import contextlib
 import json
 import stat
 from collections.abc import Iterator
-from dataclasses import asdict
-from datetime import UTC, date, datetime
+from dataclasses import asdict, replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.attempts import Attempt, LastTurn, PostMortem
 from photocraft_local.agent.trajectory import Trajectory, json_schema, load, new_episode_id
+from photocraft_local.app.traces import last_cut, newest
 from photocraft_local.errors import AgentError, LibraryError
 from photocraft_local.memory.compaction import Compaction, Prose
 from photocraft_local.memory.shortening import Cut
@@ -207,3 +208,24 @@ def test_episode_ids_sort_by_time_and_differ_within_a_second() -> None:
     late = new_episode_id(datetime(2024, 1, 2, tzinfo=UTC))
     assert early < late
     assert len({new_episode_id() for _ in range(50)}) == 50
+    second = datetime(2024, 1, 1, 23, 59, 59, tzinfo=UTC)
+    within = [new_episode_id(second + timedelta(microseconds=at)) for at in range(0, 10**6, 500)]
+    assert within == sorted(within)
+    assert within[-1] < new_episode_id(second + timedelta(seconds=1))
+
+
+def test_of_two_questions_in_one_second_the_newer_is_the_latest(tmp_path: Path) -> None:
+    second = datetime(2024, 1, 1, tzinfo=UTC)
+    ids = [new_episode_id(second + timedelta(milliseconds=at)) for at in range(9)]
+    for status in ("answered", "interrupted"):
+        for episode_id in reversed(ids):
+            record = replace(full(), episode_id=episode_id, status=status)
+            for number in (1, 2):  # the runs of a question come before it
+                replace(record, episode_id=f"{episode_id}-{number}").save(tmp_path)
+            record.save(tmp_path)
+    assert newest(tmp_path).stem == last_cut(tmp_path).stem == ids[-1]
+
+
+@pytest.mark.parametrize("group", ["20261130-190757-5f4ebd", new_episode_id()])
+def test_the_question_of_a_run_is_known_by_its_id_old_or_new(group: str) -> None:
+    assert [trajectory.group_of(name) for name in (f"{group}-12", group)] == [group, ""]
