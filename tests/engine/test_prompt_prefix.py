@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -17,9 +18,10 @@ from engine_chat import EngineChat
 from PIL import Image
 from tiny_engine import BLOCK
 
+from photocraft_local.agent.budget import Budget
 from photocraft_local.agent.episode import Episode
 from photocraft_local.agent.room import Room
-from photocraft_local.agent.trajectory import Trajectory
+from photocraft_local.agent.trajectory import Kept, Trajectory
 from photocraft_local.memory.context import Context, picture_parts
 from photocraft_local.memory.episode import EpisodeRecord
 from photocraft_local.memory.memory import EpisodeMemory
@@ -29,6 +31,7 @@ from photocraft_local.serving.qwen.completion import ChatRequest, Completion
 from photocraft_local.serving.qwen.model import QwenModel
 from photocraft_local.serving.tokens import PictureRule, PromptCounter
 from photocraft_local.serving.tool_calls import Limits
+from photocraft_local.settings import Settings
 from photocraft_local.tools.schema import arguments, words
 
 FAMILIES = ("qwen2.5-vl", "qwen3-vl")
@@ -105,8 +108,8 @@ def test_every_prompt_goes_on_where_the_one_before_it_ended(
     context = Context("Find photos.", ["The library: 9 photos", question])
     record = EpisodeRecord(episode_id="e", started="", question="like q1", backbone="tiny")
     trace = Trajectory(question="like q1", today=date(2024, 5, 6), backbone="tiny")
-    episode = Episode(trace, EpisodeMemory(context, record), tmp_path)
-    room = Room(model, TOOLS, 0.8)
+    episode = Episode(trace, EpisodeMemory(context, record), Kept(trace, tmp_path))
+    room = Room(model, TOOLS, Budget(Settings(), trace, time.monotonic), 0.8)
 
     turns: list[int] = []  # which of the requests are turns
     loads: dict[int, int] = {}
