@@ -92,7 +92,7 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
 
         return go_on(parts, brain_of(parts), shown, given, memory, listeners, trace)
     run = StepsTold(parts, listeners)
-    eyes = eyes_of(parts, brain_of(parts), given, listeners)
+    eyes = eyes_of(parts, brain_of(parts), given, listeners, record.config)
     agent = agent_of(parts, model, memory, given, run, eyes)
     answer = agent.resume(trace)
     return _answer(parts, shown, answer, trajectory.load(trace).all_steps, agent)

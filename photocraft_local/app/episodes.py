@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from photocraft_local.app.backbones import chosen
 from photocraft_local.app.results import AskedPlan, Candidates
 from photocraft_local.errors import UnknownPhoto
-from photocraft_local.records import Photo, Step
+from photocraft_local.records import Json, Photo, Step
 
 if TYPE_CHECKING:
     from photocraft_local.agent.loop import Agent
@@ -82,16 +82,26 @@ class Eyes:
     judge: Judging | None = None
 
 
-def eyes_of(parts: Parts, brain: Brain | None, given: Asked, listeners: Listeners) -> Eyes:
-    """None to see with where rules drive the loop."""
+def eyes_of(
+    parts: Parts,
+    brain: Brain | None,
+    given: Asked,
+    listeners: Listeners,
+    config: Mapping[str, Json] | None = None,
+) -> Eyes:
+    """None to see with where rules drive the loop. ``config`` is that of the trace of a question
+    that goes on: it keeps the tools that its prompt began with."""
+    settings = parts.settings
+    if config is not None:
+        settings = replace(settings, episodic=bool(config.get("episodic", False)))
     if brain is None:
-        return Eyes(parts.settings)
+        return Eyes(settings)
     from photocraft_local.app.sights import seen_by, viewing_of
     from photocraft_local.serving.qwen.judge import Judge
 
-    shown = seen_by(brain, given.pictures, parts.settings.max_pixels)
+    shown = seen_by(brain, given.pictures, settings.max_pixels)
     judge = Judge(brain, listeners.on_stage)
-    return Eyes(parts.settings, shown, viewing_of(brain, len(shown)), judge)
+    return Eyes(settings, shown, viewing_of(brain, len(shown)), judge)
 
 
 def episode_context(parts: Parts, memory: Memory, given: Asked, eyes: Eyes) -> ToolContext:
@@ -125,7 +135,7 @@ def agent_of(
     context = episode_context(parts, memory, given, eyes)
     return Agent(
         model,
-        Registry(standard_tools(episodic=parts.settings.episodic), context),
+        Registry(standard_tools(episodic=eyes.settings.episodic), context),
         memory,
         eyes.settings,
         today=given.today,

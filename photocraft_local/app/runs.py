@@ -208,7 +208,7 @@ def _jobs(asked: _Question, group: Trajectory) -> list[_Job]:
     brain = asked.brain
     if takes_many(brain):
         brain = replace(brain, chat=Yielding(brain.chat, asked.turns))
-    eyes = eyes_of(asked.parts, brain, asked.given, asked.listeners)
+    eyes = eyes_of(asked.parts, brain, asked.given, asked.listeners, group.config)
     eyes = replace(eyes, settings=_share(eyes.settings, len(group.runs), takes_many(brain)))
     jobs = []
     for number, name in enumerate(group.runs, start=1):

@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from played_brain import GIVES_UP, call, installed
 
 from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.agent.loop import MAX_REFUSED
-from photocraft_local.app.backbones import ServedBackbone
-from photocraft_local.records import Usage
-from photocraft_local.serving.pictures import PictureStore
-from photocraft_local.serving.qwen.brain import Brain
-from photocraft_local.serving.qwen.completion import ChatRequest, Completion
-from photocraft_local.serving.tokens import PictureRule
-from photocraft_local.serving.tool_calls import Limits
 
-GIVES_UP = {"photos": [], "text": "not found", "evidence": []}
 REFUSED = ["no call"] * MAX_REFUSED
-
-
-class Played:
-    """Says the given replies in turn."""
-
-    def __init__(self, *replies: str) -> None:
-        self._replies = list(replies)
-
-    def chat(self, request: ChatRequest) -> Completion:
-        del request
-        return Completion(self._replies.pop(0), usage=Usage(90, 60, 7))
-
-
-def call(name: str, **arguments: Any) -> str:
-    return json.dumps({"thought": "So.", "call": {"name": name, "arguments": arguments}})
 
 
 def plan(*goals: str) -> str:
@@ -55,10 +32,7 @@ def asked(
 
     def run(make: Callable[[list[str]], list[str]]) -> tuple[PhotoSearch, trajectory.Trajectory]:
         search = PhotoSearch(settings)
-        chat = Played(*make([photo.uid for photo in search.list()]))
-        rule = PictureRule(28, 4 * 28**2, 256 * 28**2)
-        brain = Brain("tiny", chat, PictureStore(rule), Limits())
-        monkeypatch.setattr(ServedBackbone, "brain", lambda *_: brain)
+        installed(monkeypatch, *make([photo.uid for photo in search.list()]))
         answer = search.ask("a boat on the lake in summer")
         assert answer.trajectory
         return search, trajectory.load(answer.trajectory)

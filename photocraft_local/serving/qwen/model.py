@@ -105,8 +105,7 @@ class QwenModel:
     ) -> Conversation:
         """``messages`` as they are sent. The last turn's fewer tools leave the system text, and
         with it the cached prefix, as it was."""
-        if len(tools) > len(self._told):
-            self._told = tools
+        self._learn(tools)
         most = self._most_pictures()
         if self._last is None or not self._last.is_of(messages, self._told, most):
             talk = conversation(messages, self._told, self._form, self._pictures, most=most)
@@ -115,6 +114,7 @@ class QwenModel:
 
     def load(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Load | None:
         """How full the window would be; the layout is kept for the ``complete`` that follows."""
+        self._learn(tools)
         if not self._window:
             return None
         talk = self.conversation(messages, tools)
@@ -126,6 +126,10 @@ class QwenModel:
             most_pictures=self._most_pictures(),
             exact=self._counter is not None,
         )
+
+    def _learn(self, tools: Sequence[ToolSchema]) -> None:
+        if len(tools) > len(self._told):
+            self._told = tools
 
     def _most_pictures(self) -> int:
         """Of one prompt: as told, or fewer once the server has refused so many; 0 = any number."""
