@@ -16,9 +16,8 @@ from photocraft_local.embeddings.encoder import Encoder, Preparing, Vectors
 from photocraft_local.embeddings.space import usable_rows
 from photocraft_local.errors import PhotocraftError
 from photocraft_local.files.decode import decode_upright
+from photocraft_local.library.refusals import NOT_EMBEDDED
 from photocraft_local.records import Photo, path_text
-
-NOT_EMBEDDED = "not-embedded"  # a photo that the encoder refuses, not the decoder
 
 
 def encode_file(encoder: Encoder, path: bytes, *, max_pixels: int) -> NDArray[np.float32]:

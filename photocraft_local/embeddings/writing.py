@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from photocraft_local.embeddings.decoding import Failed
-from photocraft_local.embeddings.encoding import NOT_EMBEDDED, Encoded
+from photocraft_local.embeddings.encoding import Encoded
 from photocraft_local.embeddings.space import VectorSpace
 from photocraft_local.errors import EncoderError
+from photocraft_local.library import refusals
 from photocraft_local.library.library import Library
+from photocraft_local.library.refusals import NOT_EMBEDDED
 from photocraft_local.library.spaces import holding
 from photocraft_local.records import Skipped
 
@@ -85,7 +87,10 @@ class Writer:
         seen = zip(batch.photos, batch.flags, strict=True)
         noted = [(photo, flags) for photo, flags in seen if set(flags) - set(photo.flags)]
         if lasting or noted:
-            with self._library.changes():
+            refused = [f.photo.photo_id for f in lasting if f.reason == NOT_EMBEDDED]
+            with self._library.changes() as database:
+                if refused:
+                    refusals.note(database, self._space.folder.name, refused)
                 for failed in lasting:
                     self._library.mark_unusable(
                         failed.photo.photo_id, failed.reason, failed.message

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from photocraft_local.errors import UsageError
+from photocraft_local.library import refusals
 from photocraft_local.storage.atomic import sync
 from photocraft_local.storage.faults import mapped
 from photocraft_local.storage.rows import ERASED, HEADER, RowStore
@@ -73,7 +74,8 @@ def remove(library: Library, name: str) -> Path:
     """
     with library.write_lock():
         folder = named(library, name)
-        with library.changes(), mapped(folder):  # open searches look again
+        with library.changes() as database, mapped(folder):  # open searches look again
+            refusals.forget(database, folder.name)
             (folder / HEADER).unlink()  # from here on it is no space
             sync(folder)
         sweep(library)

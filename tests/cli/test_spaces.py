@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from photocraft_local.app import PhotoSearch
 from photocraft_local.embeddings.null import NullEncoder
 from photocraft_local.embeddings.pipeline import index_pending
 from photocraft_local.errors import NoVectors, UsageError
+from photocraft_local.library.sync import sync
 from photocraft_local.settings import Settings
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "embeddings"))
@@ -258,3 +260,48 @@ def test_a_damaged_space_is_named_and_can_be_dropped(tmp_path: Path, folder: Pat
         assert any(name in note for note in status.notes)
         photos.spaces.remove(name)
         assert photos.index().embedded == NUM
+
+
+class Blind(Picky):
+    """The same, in a third space."""
+
+    @property
+    def spec(self) -> Any:
+        import dataclasses
+
+        return dataclasses.replace(super().spec, encoder_id="blind")
+
+
+def test_what_one_encoder_cannot_embed_another_gets_to_try_once(
+    tmp_path: Path, folder: Path
+) -> None:
+    """Whichever of the two comes first."""
+    from photocraft_local.embeddings.space import VectorSpace
+
+    with PhotoSearch(settings_of(tmp_path, "null")) as photos:
+        blinded, library = Blind(), photos._parts.library(create=True)
+        sync(library, [os.fsencode(folder)])
+
+        def run(encoder: Any) -> Any:
+            where = library.spaces_folder / encoder.spec.space_id
+            space = VectorSpace.open(where, encoder.spec, create=True)
+            return index_pending(library, space, encoder), space
+
+        assert run(Picky())[0].skipped == 3
+        assert library.count() == NUM - 3
+        assert {one.reason for one in library.skipped()} == {"not-embedded"}
+        for _ in range(2):  # refused once more by another, tried by neither of the two again
+            report, blind = run(blinded)
+            assert (library.count(), len(library.skipped())) == (NUM - 3, 3)
+        assert (report.indexed, report.skipped) == (0, 0)
+        assert len(blind) == NUM - 3
+        assert run(Picky())[0].problems == ()
+        report, _ = run(NullEncoder())
+        assert (report.indexed, report.skipped) == (NUM, 0)
+        assert (library.count(), library.skipped()) == (NUM, [])
+        assert len(photos.search("red", top_k=NUM)) == NUM
+        (name,) = [one.name for one in photos.spaces.list() if one.encoder == "blind"]
+        photos.spaces.remove(name)
+        report, _ = run(blinded)  # made anew, it tries all again; the third one's stay photos
+        assert (report.indexed, report.skipped) == (NUM - 3, 3)
+        assert library.count() == NUM
