@@ -69,6 +69,7 @@ class FileMetadata:
     location: GeoPoint | None = None
     camera: str = ""
     flags: tuple[str, ...] = ()
+    address: str = ""  # where one was given; a gazetteer names all other positions
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ PAGES = (
     "docs/backbone.md",
     "docs/cli.md",
     "docs/encoders.md",
+    "docs/evaluation.md",
     "docs/formats.md",
     "docs/knowledge.md",
     "docs/log.md",
@@ -90,7 +91,16 @@ def options_of(command: str) -> set[str]:
     parser = build_parser([command])
     choices = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction)).choices
     assert choices is not None
-    return {o for action in choices[command]._actions for o in action.option_strings}
+    return options_below(choices[command])
+
+
+def options_below(parser: argparse.ArgumentParser) -> set[str]:
+    """Its own, and those of the commands below it."""
+    found = {option for action in parser._actions for option in action.option_strings}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {one for part in action.choices.values() for one in options_below(part)}
+    return found
 
 
 def options_named(text: str) -> set[str]:

@@ -15,14 +15,22 @@ from photocraft_local.records import path_text
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
     from photocraft_local.embeddings.encoder import Encoder
+    from photocraft_local.library.given import Given
     from photocraft_local.library.library import Library
     from photocraft_local.library.progress import Progress
 
 
 def index(
-    parts: Parts, folders: Sequence[str | bytes | Path], progress: Progress | None
+    parts: Parts,
+    folders: Sequence[str | bytes | Path],
+    progress: Progress | None,
+    *,
+    given: Given | None = None,
+    events: bool = True,
 ) -> IndexSummary:
-    """``PhotoSearch.index``. What can be refused is refused before anything is written."""
+    """``PhotoSearch.index``. What can be refused is refused before anything is written. ``given``
+    metadata take the place of the files' own and of the gazetteer's names; without ``events`` the
+    library has none."""
     from photocraft_local.embeddings.pipeline import index_pending
     from photocraft_local.library.progress import silent
     from photocraft_local.library.sync import no_photo_in, sync
@@ -34,7 +42,14 @@ def index(
     library = _library_for(parts, roots, report)
     parts.preparing = report
     with library.write_lock():
-        changes = sync(library, roots, progress=report, places=parts.places())
+        changes = sync(
+            library,
+            roots,
+            progress=report,
+            places=None if given is not None else parts.places(),
+            given=given,
+            events=events,
+        )
         space = parts.space(create=True)
         embedded = index_pending(
             library,

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 class Parts:
     """The parts of one ``PhotoSearch``. Not safe to share between threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, backbone: Backbone | None = None) -> None:
+        """``backbone``: one that is open already."""
         self.settings = settings
         self.notes: list[str] = []  # what could not be built, in words for the person
         self.preparing: Progress | None = None  # told while something is built once for all
@@ -44,7 +45,7 @@ class Parts:
         self._catalog: tuple[int, Catalog] | None = None
         self._index: ExactIndex | None = None
         self._searcher: tuple[Catalog, Searcher] | None = None
-        self._backbone: Backbone | None = None
+        self._backbone = backbone
         self._decoded: DecodedCache | None = None
 
     @property
@@ -205,6 +206,12 @@ class Parts:
 
             self._backbone = make_backbone(self.settings)
         return self._backbone
+
+    def take_over(self, other: Parts) -> None:
+        """Goes on with what ``other`` has opened that is of no library; it has none of it then."""
+        self._encoder, other._encoder = other._encoder, None
+        self._gazetteer, other._gazetteer = other._gazetteer, None
+        self._backbone, other._backbone = other._backbone, None
 
     def close(self) -> None:
         for part in (self._gazetteer, self._library, self._knowledge, self._backbone):

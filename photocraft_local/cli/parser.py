@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "serve-model": "keep the Qwen-VL backbone ready for questions, until Ctrl-C",
     "weights": "models that can be placed here, and whether a folder of them is whole",
     "doctor": "what is installed, which engines will run, and why",
+    "eval": "measure answers: data sets of questions with known answers, reports",
     "demo": "build a small album of real photos and ask it three questions",
 }
 
@@ -65,7 +66,7 @@ def build_parser(arguments: Sequence[str]) -> Parser:
         description="Private photo search on your own machine.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[_shared_options()],
+        parents=[shared_options()],
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"photocraft {__version__}")
@@ -76,7 +77,7 @@ def build_parser(arguments: Sequence[str]) -> Parser:
             name,
             help=summary,
             description=summary[0].upper() + summary[1:] + ".",
-            parents=[_shared_options()],
+            parents=[shared_options()],
             allow_abbrev=False,
         )
         if name in arguments:
@@ -96,7 +97,7 @@ def with_coordinates(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _shared_options() -> Parser:
+def shared_options() -> Parser:
     """Options that may stand before or after the command; SUPPRESS keeps one place from
     undoing the other."""
     options = Parser(add_help=False, argument_default=argparse.SUPPRESS)

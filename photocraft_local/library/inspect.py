@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from photocraft_local.errors import PhotoError, PictureTooLarge
 from photocraft_local.files.fingerprint import digest_file
 from photocraft_local.files.metadata import read_metadata
+from photocraft_local.library.given import Given, instead
 from photocraft_local.library.pairs import Group
 from photocraft_local.records import FileMetadata, path_text
 
@@ -33,14 +34,17 @@ class Refused:
     retry: bool = False
 
 
-def inspect(group: Group, *, max_pixels: int) -> Inspected | Refused:
-    """Digest and header of the group's lead."""
+def inspect(group: Group, *, max_pixels: int, given: Given | None = None) -> Inspected | Refused:
+    """Digest and header of the group's lead; with ``given``, that in place of the header's facts,
+    and no sidecar counts."""
     lead = group.lead
     if lead.kind == "video":
         return Refused(group, "video", "films are not searched; only photos are")
     try:
         sidecar = group.sidecar.path if group.sidecar else None
-        metadata = read_metadata(lead.path, sidecar=sidecar)
+        metadata = read_metadata(lead.path, sidecar=None if given is not None else sidecar)
+        if given is not None:
+            metadata = instead(metadata, given, lead.path)
         _check_size(lead.path, metadata, max_pixels)
         return Inspected(group, bytes.fromhex(digest_file(lead.path)), metadata)
     except PhotoError as exc:

@@ -12,12 +12,12 @@ from photocraft_local.files.walk import FoundFile
 from photocraft_local.library.forget import MESSAGE as FORGOTTEN_MESSAGE
 from photocraft_local.library.forget import REASON as FORGOTTEN
 from photocraft_local.library.inspect import Inspected
-from photocraft_local.library.names import FlagTable, camera_id
+from photocraft_local.library.names import FlagTable, camera_id, place_id
 from photocraft_local.library.roots import signed
 from photocraft_local.library.rows import seconds_of
 from photocraft_local.library.schema import FileState, PhotoState, Role
 from photocraft_local.library.uids import make_uid
-from photocraft_local.records import FileMetadata
+from photocraft_local.records import FileMetadata, PlaceName
 from photocraft_local.storage.database import Database
 
 ANY_TIME = -1  # as a size: the file is looked into again whatever its size and time say
@@ -107,13 +107,15 @@ class Ledger:
         return photo_id
 
     def describe(self, photo_id: int, metadata: FileMetadata) -> None:
-        """Set everything that a header or sidecar says; place names are looked up later."""
-        taken, point = metadata.taken, metadata.location
+        """Set everything that a header or sidecar says; place names are looked up later, unless an
+        address was given."""
+        taken, point, address = metadata.taken, metadata.location, metadata.address
+        place = PlaceName(address, "", "", "", 0.0) if address else None
         time_flags = self._flags.mask(taken.flags if taken else ())
         self._database.execute(
             "UPDATE photos SET taken_seconds = ?, taken_micros = ?, offset_minutes = ?,"
-            " time_source = ?, time_flags = ?, latitude = ?, longitude = ?, place_id = NULL,"
-            " place_km = NULL, place_asked = 0, camera_id = ?, flags = ? WHERE photo_id = ?",
+            " time_source = ?, time_flags = ?, latitude = ?, longitude = ?, place_id = ?,"
+            " place_km = ?, place_asked = ?, camera_id = ?, flags = ? WHERE photo_id = ?",
             (
                 seconds_of(taken.local) if taken else None,
                 taken.local.microsecond if taken else 0,
@@ -122,6 +124,9 @@ class Ledger:
                 time_flags,
                 point.latitude if point else None,
                 point.longitude if point else None,
+                place_id(self._database, place) if place else None,
+                place.distance_km if place else None,
+                int(place is not None),
                 camera_id(self._database, metadata.camera),
                 self._flags.mask(metadata.flags) | time_flags,
                 photo_id,

@@ -32,6 +32,7 @@ from photocraft_local.storage.lock import WriteLock
 
 _SHORTEST_BUSY_SECONDS = 1.0  # other processes' transactions are shorter
 _PRESENT = int(PhotoState.PRESENT)
+NO_EVENTS = "off"  # what the library has events of, where they are switched off
 
 
 class Library:
@@ -149,6 +150,12 @@ class Library:
     def events(self) -> list[Event]:
         """Events by start time; computed at the end of each sync."""
         return events.read_events(self.database)
+
+    @property
+    def has_events(self) -> bool:
+        """Whether syncs compute them."""
+        sql = "SELECT value FROM meta WHERE key = 'events_of'"
+        return bool(self.database.value(sql) != NO_EVENTS)
 
     def generation(self) -> int:
         """A number that changes with each committed change of photos; crops are none."""

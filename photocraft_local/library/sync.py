@@ -21,10 +21,11 @@ from photocraft_local.library import roots as root_plans
 from photocraft_local.library.batches import batches
 from photocraft_local.library.events import update_events
 from photocraft_local.library.forget import REASON as FORGOTTEN
+from photocraft_local.library.given import Given
 from photocraft_local.library.inspect import inspect
 from photocraft_local.library.intake import Intake
 from photocraft_local.library.ledger import ANY_TIME
-from photocraft_local.library.library import Library
+from photocraft_local.library.library import NO_EVENTS, Library
 from photocraft_local.library.names import place_id
 from photocraft_local.library.pairs import arrange, by_folder
 from photocraft_local.library.progress import Progress, silent
@@ -50,8 +51,13 @@ def sync(
     *,
     progress: Progress = silent,
     places: PlaceNamer | None = None,
+    given: Given | None = None,
+    events: bool = True,
 ) -> SyncReport:
     """Take in the folders ``roots``, or all that were indexed before.
+
+    ``given`` metadata take the place of the files' own. Without ``events`` the library has none,
+    now and in later runs.
 
     Raises UsageError (a folder that does not exist, a file, no photo in any folder),
     LibraryLocked, StorageFull. Offline folders are reported, not raised, and nothing of them is
@@ -65,14 +71,17 @@ def sync(
         workers = library.settings.workers or len(os.sched_getaffinity(0))
         with ThreadPoolExecutor(workers, "inspect") as pool:
             intakes = [
-                _walk_scope(library, scope, pool, report, progress)
+                _walk_scope(library, scope, pool, report, progress, given)
                 for scope in scopes
                 if scope.mounted
             ]
         settle_vanished(library, intakes, report)
         if places:
             _name_places(library, places)
-        _segment(library)
+        if not events:
+            _switch_events_off(library)
+        elif library.has_events:
+            _segment(library)
         _record_roots(library, intakes)
         empty = [intake.scope for intake in intakes if _came_to_nothing(library, intake)]
     report.empty_roots = tuple(scope.root for scope in empty)
@@ -91,8 +100,9 @@ def _walk_scope(
     pool: ThreadPoolExecutor,
     report: SyncReport,
     progress: Progress,
+    given: Given | None,
 ) -> Intake:
-    read = partial(inspect, max_pixels=library.settings.max_pixels)
+    read = partial(inspect, max_pixels=library.settings.max_pixels, given=given)
     intake = Intake(library, scope, lambda groups: pool.map(read, groups), report, progress)
     refused: list[Skipped] = []
     own = os.fsencode(library.path)  # a link may lead into it, and crops are pictures too
@@ -170,6 +180,13 @@ def _segment(library: Library) -> None:
         update_events(database, gap_hours=hours, gap_km=km)
         now = f"{state}{library.generation() + 1}"
         database.execute("INSERT OR REPLACE INTO meta VALUES ('events_of', ?)", (now,))
+
+
+def _switch_events_off(library: Library) -> None:
+    if library.has_events:
+        with library.changes() as database:
+            database.execute("INSERT OR REPLACE INTO meta VALUES ('events_of', ?)", (NO_EVENTS,))
+            database.execute("UPDATE photos SET event_id = NULL, trip_id = NULL")
 
 
 def _record_roots(library: Library, intakes: Sequence[Intake]) -> None:

@@ -10,6 +10,7 @@ from photocraft_local.tools.photos import known_photos
 from photocraft_local.tools.ports import Arguments
 
 FIELDS = ("time", "place", "camera", "event", "size", "flags", "files")
+_LONGEST_ADDRESS = 300
 _DEFAULT = ("time", "place", "camera", "event")
 
 
@@ -52,16 +53,15 @@ def _time(photo: Photo) -> Json:
 
 
 def _place(photo: Photo) -> Json:
-    if photo.location is None:
-        return None
-    facts: dict[str, Json] = {
-        "latitude": degrees(photo.location.latitude),
-        "longitude": degrees(photo.location.longitude),
-    }
+    facts: dict[str, Json] = {}
+    if photo.location is not None:
+        facts["latitude"] = degrees(photo.location.latitude)
+        facts["longitude"] = degrees(photo.location.longitude)
     if photo.place is not None:
-        facts["address"] = safe_text(photo.place.address())
-        facts["km_from_centre"] = kilometres(photo.place.distance_km)
-    return facts
+        facts["address"] = safe_text(photo.place.address(), _LONGEST_ADDRESS)
+        if photo.place.country:  # named by a gazetteer, which knows the centre
+            facts["km_from_centre"] = kilometres(photo.place.distance_km)
+    return facts or None
 
 
 def _camera(photo: Photo) -> Json:

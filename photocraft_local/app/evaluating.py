@@ -1,0 +1,341 @@
+"""Answers the questions of a data set with this package: one thread's library, backbone and memory.
+
+Each question meets an empty episodic memory and skills of other users only, both frozen; what it
+teaches is kept apart. Knows no layout of a data set and no metric.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from photocraft_local.agent.loop import Agent
+from photocraft_local.app.albums import Shelf
+from photocraft_local.app.at_once import Turns, Yielding
+from photocraft_local.app.backbones import Backbone, chosen
+from photocraft_local.app.episodes import (
+    Listeners,
+    episode_context,
+    eyes_of,
+    library_card,
+    nothing,
+)
+from photocraft_local.app.evaluation_skills import Skills
+from photocraft_local.app.filters import Filters
+from photocraft_local.app.parts import Parts
+from photocraft_local.app.results import AskedPlan
+from photocraft_local.app.searching import Look, search
+from photocraft_local.errors import (
+    AgentError,
+    EvaluationError,
+    PhotocraftError,
+    QuestionNotUnderstood,
+    SearchError,
+    ServerLost,
+    UsageError,
+)
+from photocraft_local.evaluation.disbench.failure_classes import (
+    Course,
+    course_ids,
+    failure_class,
+)
+from photocraft_local.evaluation.disbench.presets import Preset
+from photocraft_local.evaluation.questions import EvalQuestion, Reply, Status
+from photocraft_local.records import Step, Usage
+from photocraft_local.settings import Settings
+from photocraft_local.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from photocraft_local.agent.planner.planner import Asked
+    from photocraft_local.agent.trajectory import Trajectory
+    from photocraft_local.app.results import AskAnswer
+    from photocraft_local.serving.chat_model import ChatModel
+    from photocraft_local.serving.qwen.brain import Brain
+
+_MOST_GUESSED = 10  # of a set on the way, where a guess is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """``guesses``: an empty answer gives way to the best that was found. ``skills``: the folder of
+    an earlier run whose skills are given, those of the asked user left out; ``learns``: where this
+    run's go. ``top_k``: of ``embedding-only``; 0: every match."""
+
+    preset: Preset
+    guesses: bool
+    skills: Path | None = None
+    learns: Path | None = None
+    top_k: int = 0
+
+
+class SharedBackbone:
+    """One that several threads ask; whoever made it closes it."""
+
+    def __init__(self, brain: Brain) -> None:
+        self._brain = brain
+
+    def brain(self, progress: object) -> Brain:
+        del progress
+        return self._brain
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class LibraryAnswerer:
+    """``model`` takes the backbone's place, e.g. a scripted one; ``turns`` are shared by threads
+    that ask one model."""
+
+    shelves: Mapping[str, Shelf]
+    settings: Settings
+    how: How
+    backbone: Backbone | None = None
+    turns: Turns | None = None
+    model: ChatModel | None = None
+    _open: Parts | None = field(default=None, init=False)
+    _skills: Skills = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._skills = Skills(self.how.skills, self.how.learns)
+
+    def answer(self, question: EvalQuestion, trace: Path) -> Reply:
+        with self.turns.taken() if self.turns else nullcontext():
+            began = time.monotonic()
+            reply = self._answered(question, trace)
+            seconds = reply.seconds or round(time.monotonic() - began, 3)
+            return replace(reply, seconds=seconds)
+
+    def close(self) -> None:
+        self._skills.close()
+        if self._open is not None:
+            self._open.close()
+
+    # --- one question
+
+    def _answered(self, question: EvalQuestion, trace: Path) -> Reply:
+        parts = self._parts(question.library)
+        shelf = self.shelves[question.library]
+        if self.how.preset.name == "embedding-only":
+            return self._by_embedding(parts, shelf, question)
+        given = self._asked(parts, shelf, question)
+        if parts.settings.runs > 1 and chosen(parts.settings) != "planner":
+            reply, steps, course = self._in_runs(parts, shelf, given, trace)
+        else:
+            reply, steps, course = self._episode(parts, shelf, given, trace)
+        if self.how.guesses and not reply.predicted and not reply.text:
+            guess, why = self._guess(parts, shelf, question, steps)
+            reply = replace(reply, predicted=guess, reason=f"{reply.reason} [{why}]".strip())
+            course = replace(course, listed=frozenset(guess))  # code's choice, no id from nowhere
+        listed, looked_at = course_ids(steps)
+        course = replace(
+            course,
+            listed=self._named(shelf, listed) | course.listed,
+            looked_at=self._named(shelf, looked_at),
+            days=shelf.album.days,
+        )
+        why = failure_class(question, reply.predicted, course)
+        return replace(reply, failure_class=why)
+
+    def _episode(
+        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
+    ) -> tuple[Reply, Sequence[Step], Course]:
+        agent = self._agent(parts, shelf.album.name, given)
+        problem: PhotocraftError | None = None
+        try:
+            agent.ask(given.question)
+        except (AgentError, SearchError, UsageError) as error:
+            if isinstance(error, ServerLost):
+                raise
+            problem = error
+        record = agent.record
+        if record is None:
+            raise EvaluationError("the episode left no record") from problem
+        has_trace = _moved(agent.last_trace, trace)
+        return self._reply(shelf, record, problem, has_trace)
+
+    def _reply(
+        self, shelf: Shelf, record: Trajectory, problem: PhotocraftError | None, has_trace: bool
+    ) -> tuple[Reply, Sequence[Step], Course]:
+        steps, usage, answer = record.all_steps, record.total_usage(), record.answer
+        status: Status = "answered"
+        if problem is not None:
+            is_declined = isinstance(problem, QuestionNotUnderstood | SearchError | UsageError)
+            status = "declined" if is_declined else "failed"
+        elif record.limit and (answer is None or not (answer.uids or answer.text)):
+            status = "cut"
+        reply = Reply(
+            predicted=self._in_order(shelf, answer.uids if answer else ()),
+            text=answer.text if answer and not answer.reason else "",
+            reason=answer.reason if answer else "",
+            status=status,
+            error=problem.message if problem else "",
+            turns=len(steps),
+            finished_by_itself=not record.limit and status != "failed",
+            tools=Counter(step.call.name for step in steps),
+            has_trace=has_trace,
+            seconds=record.seconds,
+        )
+        reply = _with_tokens(reply, usage)
+        unused = answer.not_understood if answer else ()
+        return reply, steps, Course(status, limit=record.limit, unused_words=unused)
+
+    def _in_runs(
+        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
+    ) -> tuple[Reply, Sequence[Step], Course]:
+        from photocraft_local.app.runs import ask_all
+
+        brain = parts.backbone().brain(nothing)
+        shown = AskedPlan(given.question, given.question, "")
+        memory = self._skills.memory(parts, shelf.album.name)
+        try:
+            told = ask_all(parts, brain, shown, given, memory, Listeners())
+        except AgentError as error:
+            if isinstance(error, ServerLost):
+                raise
+            failed = Reply(status="failed", error=error.message)
+            return failed, (), Course("failed")
+        for run in told.runs:
+            number = trace.with_name(f"{trace.stem}-run{run.number}.json")
+            _moved(run.trajectory, number)
+        has_trace = _moved(told.trajectory, trace)
+        return self._reply_of_runs(shelf, told, has_trace)
+
+    def _reply_of_runs(
+        self, shelf: Shelf, told: AskAnswer, has_trace: bool
+    ) -> tuple[Reply, Sequence[Step], Course]:
+        steps = [step for run in told.runs for step in run.steps]
+        uids = tuple(found.photo.uid for found in told.photos)
+        status: Status = "cut" if told.limit and not (uids or told.text) else "answered"
+        reply = Reply(
+            predicted=self._in_order(shelf, uids),
+            text=told.text if not told.reason else "",
+            reason=told.reason,
+            status=status,
+            turns=len(steps),
+            finished_by_itself=not told.limit,
+            tools=Counter(step.call.name for step in steps),
+            runs=tuple(self._in_order(shelf, run.photos) for run in told.runs),
+            has_trace=has_trace,
+        )
+        reply = _with_tokens(reply, told.usage or Usage())
+        return reply, steps, Course(status, limit=told.limit, unused_words=told.not_understood)
+
+    def _by_embedding(self, parts: Parts, shelf: Shelf, question: EvalQuestion) -> Reply:
+        top_k = self.how.top_k or None
+        look = Look(question.text, (), ())
+        found = search(parts, look, Filters(), top_k, shelf.album.last_day)
+        names = self._in_order(shelf, [one.photo.uid for one in found.photos])
+        if not names and self.how.guesses:
+            best = search(parts, look, Filters(), 1, shelf.album.last_day)
+            names = self._in_order(shelf, [one.photo.uid for one in best.photos])
+        unused = found.not_understood
+        course = Course("answered", frozenset(names), unused_words=unused)
+        return Reply(predicted=names, failure_class=failure_class(question, names, course))
+
+    def _guess(
+        self, parts: Parts, shelf: Shelf, question: EvalQuestion, steps: Sequence[Step]
+    ) -> tuple[tuple[str, ...], str]:
+        """The last small set on the way; else the photo that is nearest to the question's words."""
+        for step in reversed(steps):
+            listed, _ = course_ids([step])
+            names = self._in_order(shelf, sorted(listed))
+            if step.call.name != "submit_answer" and 0 < len(names) <= _MOST_GUESSED:
+                return names, f"guessed: the set of step {step.index}"
+        look = Look(question.text, (), ())
+        try:
+            best = search(parts, look, Filters(), 1, shelf.album.last_day)
+        except SearchError:  # words that cannot be searched
+            return (), "no guess: nothing to search by"
+        names = self._in_order(shelf, [one.photo.uid for one in best.photos])
+        return names, "guessed: the nearest photo"
+
+    # --- what an episode is made of
+
+    def _agent(self, parts: Parts, library: str, given: Asked) -> Agent:
+        preset, settings = self.how.preset, parts.settings
+        brain: Brain | None = None
+        if self.model is not None:
+            model = self.model
+        elif chosen(settings) == "planner":
+            from photocraft_local.agent.planner import Planner
+
+            model = Planner(parts.atlas())
+        else:
+            brain = parts.backbone().brain(nothing)
+            if self.turns is not None:
+                brain = replace(brain, chat=Yielding(brain.chat, self.turns))
+            model = brain.model()
+            if preset.compact_tokens and brain.window > preset.compact_tokens:
+                share = preset.compact_tokens / brain.window
+                settings = replace(settings, compact_at=max(0.2, min(settings.compact_at, share)))
+        memory = self._skills.memory(parts, library)
+        context = episode_context(parts, memory, given, eyes_of(parts, brain, given, Listeners()))
+        tools = preset.tools(settings.episodic, parts.library().has_events)
+        return Agent(
+            preset.view(model, given.question),
+            Registry(tools, context),
+            memory,
+            settings,
+            today=given.today,
+            library_card=library_card(parts),
+            generation=parts.library().generation(),
+        )
+
+    def _parts(self, library: str) -> Parts:
+        path = self.shelves[library].path
+        if self._open is not None and self._open.settings.library == path:
+            return self._open
+        settings = replace(self.settings, **{**self.how.preset.settings, "library": path})
+        if settings.memory and settings.skills:
+            folder = self._skills.of_others(library)
+            settings = replace(settings, memory_folder=folder, skill_seeds=False)
+        parts = Parts(settings, self.backbone)
+        if self._open is not None:
+            parts.take_over(self._open)
+            self._open.close()
+        self._open = parts
+        return parts
+
+    @staticmethod
+    def _asked(parts: Parts, shelf: Shelf, question: EvalQuestion) -> Asked:
+        from photocraft_local.agent.planner.planner import Asked
+        from photocraft_local.app.texts import plain
+
+        text = plain(question.text).strip()
+        return Asked(text, shelf.album.last_day, (), "", parts.habits)
+
+    @staticmethod
+    def _in_order(shelf: Shelf, uids: Sequence[str]) -> tuple[str, ...]:
+        """In the data set's terms; a UID that is no photo stays, so that it counts as wrong."""
+        return tuple(dict.fromkeys(shelf.names.get(uid, uid) for uid in uids))
+
+    @staticmethod
+    def _named(shelf: Shelf, uids: set[str]) -> set[str]:
+        return {shelf.names[uid] for uid in uids if uid in shelf.names}
+
+
+def _with_tokens(reply: Reply, usage: Usage) -> Reply:
+    return replace(
+        reply,
+        prompt_tokens=usage.prompt,
+        cached_tokens=usage.cached,
+        generated_tokens=usage.generated,
+    )
+
+
+def _moved(source: Path | None, target: Path) -> bool:
+    """The trace of an episode goes from the library to the run."""
+    if source is None or not source.is_file():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    shutil.move(source, target)
+    return True

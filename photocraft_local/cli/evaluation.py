@@ -1,0 +1,166 @@
+"""What ``eval disbench`` and ``eval photobench`` share: options of a run, progress, the table.
+
+Knows no layout of a data set.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from photocraft_local.cli.console import Console
+from photocraft_local.cli.parser import (
+    add_backbone_options,
+    add_encoder_option,
+    positive,
+    settings_overrides,
+)
+from photocraft_local.records import Json
+from photocraft_local.settings import Settings
+
+if TYPE_CHECKING:
+    from photocraft_local.app.benchmarking import Listeners, Options
+    from photocraft_local.evaluation.dataset import Dataset
+    from photocraft_local.evaluation.results import ResultRow, RunFolder
+
+_PRESETS = ("direct", "embedding-only", "imageseeker", "lmm-searcher", "photocraft")
+_SHOWN_PROBLEMS = 20
+
+
+def add_run_options(parser: argparse.ArgumentParser, *, on_doubt: str) -> None:
+    """``on_doubt``: the data set's own rule."""
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the data set's folder")
+    parser.add_argument(
+        "--preset",
+        choices=_PRESETS,
+        default="photocraft",
+        help="whose tools and context rules (default: photocraft)",
+    )
+    parser.add_argument(
+        "--on-doubt",
+        choices=("guess", "abstain"),
+        default=on_doubt,
+        help="an empty answer gives way to the best that was found, or stays empty"
+        f" (default: {on_doubt})",
+    )
+    parser.add_argument(
+        "--runs", metavar="N", type=int, help="a model answers each question N times, one is chosen"
+    )
+    parser.add_argument(
+        "--concurrency", metavar="N", type=positive, default=1, help="questions at once"
+    )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, help="of the run; resumes it")
+    parser.add_argument(
+        "--libraries", metavar="FOLDER", type=Path, help="where the users' libraries are kept"
+    )
+    parser.add_argument(
+        "--skills", metavar="FOLDER", type=Path, help="a run whose skills of other users are hints"
+    )
+    parser.add_argument(
+        "--top-k", metavar="K", type=positive, default=0, help="of embedding-only: the K nearest"
+    )
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="ask again what ended with an error"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="stop at the first fault of the data set"
+    )
+    add_encoder_option(parser)
+    add_backbone_options(parser)
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    given = settings_overrides(args, "encoder", "backbone", "weights", "backbone_url", "runs")
+    return Settings.load(**given)
+
+
+def options_of(args: argparse.Namespace, track: str) -> Options:
+    from photocraft_local.app.benchmarking import Options
+
+    return Options(
+        preset=args.preset,
+        track="standard" if track == "standard" else "open",
+        on_doubt=args.on_doubt,
+        concurrency=args.concurrency,
+        libraries=args.libraries,
+        skills=args.skills and args.skills.absolute(),
+        top_k=args.top_k,
+        retry_failed=args.retry_failed,
+    )
+
+
+def out_of(args: argparse.Namespace, name: str) -> Path:
+    """The run's folder; by default a new one here."""
+    now = datetime.now(UTC)
+    return (args.out or Path(f"{name}-{now:%Y%m%d-%H%M%S}")).absolute()
+
+
+def listeners(console: Console, dataset: Dataset, out: Path) -> Listeners:
+    from photocraft_local.app.benchmarking import Listeners
+
+    total, done = len(dataset.questions), 0
+    console.after_ctrl_c = f"the same command with --out {out} goes on"
+
+    def on_row(row: ResultRow) -> None:
+        nonlocal done
+        done += 1
+        end = "right" if row.em else f"F1 {row.f1:.2f}"
+        console.note(f"{done}/{total} {row.library} {row.question}: {end} ({row.status})")
+
+    return Listeners(
+        on_album=lambda name, num: console.note(f"library of {name}: {num} photos"),
+        on_row=on_row,
+        on_stage=lambda stage: console.note(f"model: {stage}"),
+    )
+
+
+def show_problems(dataset: Dataset, console: Console) -> None:
+    problems = dataset.problems
+    for problem in problems.named[:_SHOWN_PROBLEMS]:
+        console.warning(str(problem))
+    if total := problems.counts.total():
+        counts = ", ".join(f"{kind} {num}" for kind, num in sorted(problems.counts.items()))
+        console.warning(f"{total} faults of the data set, all named in run.json: {counts}")
+
+
+def report(
+    dataset: Dataset, folder: RunFolder, rows: Sequence[ResultRow], extra: dict[str, Json]
+) -> dict[str, Json]:
+    """The object that ``--json`` prints."""
+    from photocraft_local.evaluation.reports.figures import figures
+
+    return {
+        "dataset": dataset.name,
+        "out": str(folder.path),
+        "identity": folder.head["identity"],
+        "problems": dict(sorted(dataset.problems.counts.items())),
+        "figures": figures(rows),
+        **extra,
+    }
+
+
+def show_scores(told: dict[str, Json], console: Console) -> None:
+    figures = told["figures"]
+    console.line(f"{'':16}{'n':>5}  {'EM':>18}  {'F1':>18}")
+    for name, scores in {"overall": figures["all"], **figures["by_kind"]}.items():
+        em, f1 = (_with_interval(scores[part]) for part in ("em", "f1"))
+        console.line(f"{name:16}{scores['num']:>5}  {em:>18}  {f1:>18}")
+    cost = figures["cost"]
+    share = "none" if cost["cached_share"] is None else f"{100 * cost['cached_share']:.1f} %"
+    console.line(
+        f"tokens: {cost['prompt_tokens']} of prompts, {share} from the cache,"
+        f" {cost['generated_tokens']} generated; {cost['seconds']:.1f} s"
+    )
+    status = ", ".join(f"{num} {name}" for name, num in figures["status"].items())
+    console.line(f"ended: {status}")
+    if classes := figures["failure_classes"]:
+        console.line("wrong: " + ", ".join(f"{num} {name}" for name, num in classes.items()))
+    console.line(f"run: {told['out']}")
+
+
+def _with_interval(values: Sequence[float]) -> str:
+    mean, low, high = (100 * value for value in values)
+    return f"{mean:.1f} ({low:.1f}–{high:.1f})"

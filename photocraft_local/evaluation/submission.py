@@ -1,0 +1,36 @@
+"""The export of a run for a leaderboard: ``meta`` and predictions by query id.
+
+The exact layout that DISBench's leaderboard takes is not published; what stands here is described
+in docs/evaluation.md and is not claimed to be accepted anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.results import ResultRow
+from photocraft_local.records import Json
+from photocraft_local.storage.atomic import write_atomically
+from photocraft_local.storage.faults import mapped
+
+
+def submission(rows: Sequence[ResultRow], meta: Mapping[str, Json]) -> dict[str, Json]:
+    """Raises EvaluationError where two libraries have a query of one id."""
+    predictions: dict[str, Json] = {}
+    for row in rows:
+        if row.question in predictions:
+            raise EvaluationError(
+                f"query {row.question!r} stands in two libraries",
+                hint="predictions are told apart by the id of the query alone",
+            )
+        predictions[row.question] = list(row.predicted)
+    return {"meta": dict(meta), "predictions": predictions}
+
+
+def write(path: Path, content: Mapping[str, Json]) -> None:
+    text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    with mapped(path):
+        write_atomically(path, text.encode())
