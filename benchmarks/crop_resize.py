@@ -1,9 +1,11 @@
 """Claim, for a GPU and not proven yet: 4,096 crops of mixed sizes in one launch at ≥ 50 % of the
-measured copy bandwidth, ≥ 2 × ``F.interpolate`` batched by shape, ≥ 100 × the processor by crop.
+measured copy bandwidth, ≥ 2 × the better of ``F.interpolate`` and kornia batched by shape, ≥ 100 ×
+the processor by crop.
 
 Peers in the same run, all on the GPU from pixels that lie there, to bfloat16 patch rows without the
-temporal copy. The plan (checks and tables, once a batch, on the CPU) is shown apart. Ceiling: bytes
-of all boxes and all rows at the bandwidth of a device copy; an empty launch is shown beside it.
+temporal copy (kornia where it is installed; it blurs before it resizes, so only its time is
+compared). The plan (checks and tables, once a batch, on the CPU) is shown apart. Ceiling: bytes of
+all boxes and all rows at the bandwidth of a device copy; an empty launch is shown beside it.
 Needs torch and triton with CUDA; ``TRITON_INTERPRET=1`` runs the same lines on a CPU, tiny sizes,
 where the times mean nothing and only the agreement is checked.
 """
@@ -11,53 +13,20 @@ where the times mean nothing and only the agreement is checked.
 from __future__ import annotations
 
 import math
-import os
 import random
-import statistics
-import sys
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from _common import arguments, finish, table
+from _gpu import INTERPRETED, copy_bandwidth, empty_launch, need_gpu, seconds
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "kernels"))
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 PATCH, MEAN, STD = 16, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
 # Shapes of boxes (height, width) and sides of the result, px.
 SHAPES = ((448, 448), (756, 1008), (1008, 756), (1512, 2016), (600, 300), (224, 224))
 PICTURE, SIDE, COUNT = (3024, 4032), 448, 4096
 if INTERPRETED:
     SHAPES, PICTURE, SIDE, COUNT = ((40, 40), (50, 70)), (96, 128), 32, 4
-
-
-def need_gpu() -> str:
-    """The device's name; ends the program, with the reason, where there is none."""
-    if find_spec("torch") is None or find_spec("triton") is None:
-        sys.exit("not run: torch and triton are not installed (CONTRIBUTING.md)")
-    import torch
-
-    if INTERPRETED:
-        return "no GPU: Triton's interpreter, times mean nothing"
-    if not torch.cuda.is_available():
-        sys.exit("not run: there is no CUDA device here")
-    return str(torch.cuda.get_device_name())
-
-
-def seconds(run: Callable[[], object], rounds: int) -> float:
-    """Median of the rounds, after one to warm up."""
-    import torch
-
-    taken = []
-    for _ in range(rounds + 1):
-        start = time.perf_counter()
-        run()
-        if not INTERPRETED:
-            torch.cuda.synchronize()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken[1:])
 
 
 def drawn_boxes(pictures: int) -> list[tuple[int, int, int, int, int]]:
@@ -80,7 +49,21 @@ def cut(pictures: list[Any], box: tuple[int, int, int, int, int]) -> Any:
     return pictures[index][top:bottom, left:right]
 
 
-def interpolated(pictures: list[Any], boxes: list[Any]) -> list[tuple[list[int], Any]]:
+def by_interpolate(planes: Any) -> Any:
+    import torch
+
+    return torch.nn.functional.interpolate(planes, (SIDE, SIDE), mode="bicubic", antialias=True)
+
+
+def by_kornia(planes: Any) -> Any:
+    from kornia.geometry.transform import resize
+
+    return resize(planes, (SIDE, SIDE), interpolation="bicubic", antialias=True)
+
+
+def by_shape(
+    pictures: list[Any], boxes: list[Any], resize: Callable[[Any], Any]
+) -> list[tuple[list[int], Any]]:
     """Indices of one shape and their rows: one batch a shape, in pieces that fit into memory."""
     import torch
     from photocraft_kernels.crop_resize_reference import patch_rows_reference
@@ -91,9 +74,7 @@ def interpolated(pictures: list[Any], boxes: list[Any]) -> list[tuple[list[int],
         for start in range(0, len(same), 128):
             part = same[start : start + 128]
             cuts = torch.stack([cut(pictures, boxes[i]) for i in part])
-            planes = torch.nn.functional.interpolate(
-                cuts.permute(0, 3, 1, 2).float(), (SIDE, SIDE), mode="bicubic", antialias=True
-            )
+            planes = resize(cuts.permute(0, 3, 1, 2).float())
             planes = ((planes.clamp(0, 255) / 255 - 0.5) / 0.5).to(torch.bfloat16)
             rows = torch.stack([patch_rows_reference(each, PATCH, copies=1) for each in planes])
             made.append((part, rows))
@@ -143,16 +124,18 @@ def main() -> None:
     rows = ready.run().values.view(COUNT, -1, 3 * PATCH * PATCH)
     worst = max(
         float((rows[part].float() - theirs.float()).abs().max())
-        for part, theirs in interpolated(pictures, boxes)
+        for part, theirs in by_shape(pictures, boxes, by_interpolate)
     )
     assert worst <= 0.03, f"the kernel and F.interpolate differ by {worst}"
     mine, planning = seconds(ready.run, rounds), seconds(planned, rounds)
-    peer = seconds(lambda: interpolated(pictures, boxes), rounds)
-    empty = seconds(lambda: torch.empty(1, device=where).fill_(0), rounds)
-    block = torch.empty(1 << (12 if INTERPRETED else 30), dtype=torch.uint8, device=where)
-    copied = seconds(lambda: block.clone(), rounds)
+    peer = seconds(lambda: by_shape(pictures, boxes, by_interpolate), rounds)
+    has_kornia = find_spec("kornia") is not None
+    kornia = seconds(lambda: by_shape(pictures, boxes, by_kornia), rounds) if has_kornia else None
+    kornia_cells = ["not installed", "-"]
+    if kornia:
+        kornia_cells = [f"{kornia * 1e3:.3f}", f"{kornia / COUNT * 1e6:.2f}"]
+    empty, bandwidth = empty_launch(rounds), copy_bandwidth(rounds)
     moved = sum(3 * math.prod(shape_of(box)) for box in boxes) + rows.numel() * 2
-    bandwidth = 2 * block.numel() / copied
     single = processor_seconds(pictures, boxes, rounds)
     print(f"{device}, torch {torch.__version__}, {COUNT} crops → {SIDE}")
     table(
@@ -160,6 +143,7 @@ def main() -> None:
             ("crop_resize", f"{mine * 1e3:.3f}", f"{mine / COUNT * 1e6:.2f}"),
             ("its plan, once a batch", f"{planning * 1e3:.3f}", f"{planning / COUNT * 1e6:.2f}"),
             ("F.interpolate by shape", f"{peer * 1e3:.3f}", f"{peer / COUNT * 1e6:.2f}"),
+            ("kornia by shape", *kornia_cells),
             ("ceiling: its bytes copied", f"{moved / bandwidth * 1e3:.3f}",
              f"{moved / bandwidth / COUNT * 1e6:.2f}"),
             ("empty launch", f"{empty * 1e3:.3f}", "-"),
@@ -172,6 +156,8 @@ def main() -> None:
             "device": device,
             "share_of_copy_bandwidth": round(moved / mine / bandwidth, 3),
             "vs_interpolate_by_shape": round(peer / mine, 2),
+            "vs_kornia_by_shape": round(kornia / mine, 2) if kornia else None,
+            "empty_launch_us": round(empty * 1e6, 1),
             "vs_processor_by_crop": round(single / (mine / COUNT), 1) if single else None,
             "largest_difference": round(worst, 4),
         }

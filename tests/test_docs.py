@@ -69,6 +69,7 @@ PAGES = (
     "docs/encoders.md",
     "docs/evaluation.md",
     "docs/formats.md",
+    "docs/kernels.md",
     "docs/knowledge.md",
     "docs/log.md",
     "docs/memory.md",

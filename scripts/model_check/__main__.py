@@ -19,7 +19,7 @@ sys.path.insert(1, str(SCRIPTS.parent))  # the package itself, which need not be
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 FAMILIES = ("qwen2.5-vl", "qwen3-vl")
 EMBEDDER = "qwen3-vl-embedding"
-PACKAGES = ("torch", "transformers", "triton", "torchvision", "llguidance", "qwen-vl-utils", "vllm")
+PACKAGES = ("torch", "transformers", "triton", "torchvision", "llguidance", "vllm")
 
 
 def main() -> int:
@@ -49,12 +49,15 @@ def run(report: Any, work: Path, device: str) -> None:
     """``report``: server_check's."""
     import torch
 
+    from model_check.decoding import check_decoding
     from model_check.encoders import check_encoders
+    from model_check.kernels import check_kernels
     from model_check.opening import open_on
     from model_check.parity import check_family
     from model_check.speed import check_speed
     from model_check.vectors import check_vectors
 
+    check_kernels(report, device)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     for family in (*FAMILIES, EMBEDDER):
         script = str(SCRIPTS / "make_tiny_checkpoint.py")
@@ -70,6 +73,7 @@ def run(report: Any, work: Path, device: str) -> None:
             check_family(report, family, work / family, device)
     check_speed(report, open_on(work / FAMILIES[-1], "cpu"), device)
     if device == "cuda":
+        check_decoding(report)
         check_vectors(report)
 
 

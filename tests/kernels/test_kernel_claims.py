@@ -1,0 +1,55 @@
+"""What scripts/gpu_check.sh says of the kernels: by their own benchmarks, here interpreted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="TRITON ABSENT: no torch")
+pytest.importorskip("triton", reason="TRITON ABSENT: no triton")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+from model_check import kernels
+from server_check.findings import Report
+
+
+def test_kernels_agree_interpreted_and_no_speed_is_claimed() -> None:
+    report = Report("a test")
+    kernels.check_kernels(report, "cpu")
+    verdicts = {entry["check"]: entry for entry in report.checks}
+    for name, claims in kernels.CLAIMS.items():
+        told = verdicts.pop(f"kernel {name}: agrees with its peers")
+        assert told["ok"], told
+        assert told["how"] == "interpreted"
+        for claim in claims:
+            assert verdicts.pop(f"claim of {name}: {claim}")["ok"] is None
+    assert not verdicts
+
+
+FIGURES = {
+    "crop_resize": {
+        "share_of_copy_bandwidth": 0.6,
+        "vs_interpolate_by_shape": 1.5,
+        "vs_kornia_by_shape": None,
+        "vs_processor_by_crop": 100.0,
+    },
+    "topk_similarity": {"times_of_floor": 3.1, "vs_torch": 1.2},
+}
+
+
+def test_claims_are_decided_by_the_figures() -> None:
+    held: dict[str, list[Any]] = {
+        name: [decides(FIGURES[name]) for decides in claims.values()]
+        for name, claims in kernels.CLAIMS.items()
+    }
+    assert held == {"crop_resize": [True, False, None, True], "topk_similarity": [False, True]}
+
+
+def test_a_claim_that_does_not_hold_is_told_and_faults_nothing() -> None:
+    report = Report("a test")
+    kernels._tell(report, "a claim", False, "cuda", {"figure": 1})
+    assert report.good
+    assert report.checks == [{"check": "a claim", "ok": True, "holds": False, "figure": 1}]
