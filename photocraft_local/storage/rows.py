@@ -195,10 +195,16 @@ def _read_header(folder: Path) -> dict[str, Any]:
             raise LibraryNotFound(f"there are no vectors in {folder}", hint="run: photocraft index")
         header = json.loads(text)
         version, dim = header["format"], header["dim"]
-        complete = len(header["files"]) == 2 and {"facts", "generation"} <= header.keys()
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        complete = (
+            len(header["files"]) == 2
+            and all(Path(name).name == name for name in header["files"])  # none of another folder
+            and isinstance(header["facts"], dict)
+            and isinstance(header["generation"], int)
+            and type(dim) is int
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         raise damaged(path, f"it is no header of vectors ({exc!r})") from exc
-    if version != FORMAT_VERSION or not isinstance(dim, int) or dim < 1 or not complete:
+    if version != FORMAT_VERSION or not complete or dim < 1:
         raise damaged(path, f"format {version!r} with {dim!r} numbers a vector is not readable")
     return dict(header)
 
