@@ -197,6 +197,11 @@ class Settings:
         "memory that decoded photos may take between two looks at them; 0 = none is kept",
         default=512,
     )
+    decode_device: str = _option(
+        "what decodes JPEG files when photos are indexed: 'cpu', or 'gpu' (nvImageCodec, the extra"
+        " gpu-decode; never proven yet)",
+        default="cpu",
+    )
     cutoff_shift: float = _option(
         "what is added to the encoder's cut-off, as `photocraft eval retrieval` recommends: above 0"
         " searches return less, below 0 more",
@@ -233,6 +238,7 @@ class Settings:
             "max_seconds": self.max_seconds >= 0,
             "restarts": 0 <= self.restarts <= 10,
             "decoded_megabytes": self.decoded_megabytes >= 0,
+            "decode_device": self.decode_device in ("cpu", "gpu"),
             "cutoff_shift": -5 <= self.cutoff_shift <= 5,
         }
         for name, good in checks.items():

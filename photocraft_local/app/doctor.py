@@ -32,6 +32,7 @@ def examine(settings: Settings) -> list[Finding]:
         _engine_packages,
         _settings,
         doctor_encoder.encoder,
+        _pictures,
         doctor_server.gpus,
         doctor_server.backbones,
         doctor_server.server,
@@ -108,6 +109,30 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     config = default_config_path()
     there = "read" if config.is_file() else "not there, defaults hold"
     yield Finding("settings", "ok", f"{config} ({there}); library {settings.library}")
+
+
+def _pictures(settings: Settings) -> Iterator[Finding]:
+    """What decodes photos and what resizes them, and why."""
+    from photocraft_local.imaging import resampling
+
+    yield _decoding(settings)
+    path = resampling.chosen()
+    state: State = "warning" if path.hint else "ok"
+    yield Finding("crops and patches", state, f"{path.name}: {path.reason}", path.hint)
+
+
+def _decoding(settings: Settings) -> Finding:
+    by_cpu = f"JPEG by libjpeg-turbo (simplejpeg {_version('simplejpeg')}), scaled while decoded"
+    if settings.decode_device == "cpu":
+        return Finding("decoding", "ok", f"on the CPU: {by_cpu}")
+    from photocraft_local.files.gpu_jpeg import open_gpu
+
+    try:
+        gpu = open_gpu()
+    except PhotocraftError as error:
+        return Finding("decoding", "fault", error.message, error.hint)
+    engines = f"{', '.join(gpu.engines)}, {gpu.decibels:.0f} dB to libjpeg on a test picture"
+    return Finding("decoding", "ok", f"on the GPU: nvImageCodec, {engines}; the rest {by_cpu}")
 
 
 def _gazetteer(settings: Settings) -> Iterator[Finding]:

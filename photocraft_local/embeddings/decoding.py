@@ -6,6 +6,7 @@ Very large pictures are decoded one at a time, so that threads cannot multiply t
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from photocraft_local.embeddings.encoder import Encoder, Preparing
 from photocraft_local.errors import PhotoError
 from photocraft_local.files.decode import decode_upright
+from photocraft_local.files.gpu_jpeg import GpuJpegs, open_gpu
 from photocraft_local.library.inspect import may_pass
 from photocraft_local.records import Photo
 
@@ -42,9 +44,11 @@ class Failed:
 
 
 class Decoder:
-    """Gives what ``encoder`` wants: its pixels, or what it prepares itself."""
+    """Gives what ``encoder`` wants: its pixels, or what it prepares itself. ``gpu`` decodes the
+    JPEG files of a batch, if there is one."""
 
-    def __init__(self, encoder: Encoder, max_pixels: int) -> None:
+    def __init__(self, encoder: Encoder, max_pixels: int, gpu: GpuJpegs | None = None) -> None:
+        self._gpu = gpu
         self._side = encoder.spec.decode_side  # 0: it wants no pixels
         self._prepare = encoder.prepare if isinstance(encoder, Preparing) else self._decoded
         self._max_pixels = max_pixels
@@ -66,6 +70,26 @@ class Decoder:
                     return Ready(photo, pixels, flags)
         return failed
 
+    def decode_many(self, photos: Sequence[Photo]) -> list[Ready | Failed]:
+        """Each as ``decode`` gives it; what the GPU cannot do is done here."""
+        assert self._gpu is not None
+        paths = [photo.paths[0] for photo in photos]
+        found = self._gpu.decode(paths, short_side=self._side, max_pixels=self._max_pixels)
+        return [
+            self.decode(photo) if one is None else Ready(photo, one.pixels, one.flags)
+            for photo, one in zip(photos, found, strict=True)
+        ]
+
     def _decoded(self, path: bytes, *, max_pixels: int) -> tuple[Any, tuple[str, ...]]:
         decoded = decode_upright(path, short_side=self._side, max_pixels=max_pixels)
         return decoded.pixels, decoded.flags
+
+
+def gpu_for(encoder: Encoder, decode_device: str) -> GpuJpegs | None:
+    """What decodes for ``encoder`` by that setting; None: the CPU does.
+
+    An encoder that prepares its photos itself, or takes no pixels, has no use for a GPU here.
+    Raises MissingExtraError, SettingsError.
+    """
+    takes_pixels = encoder.spec.decode_side > 0 and not isinstance(encoder, Preparing)
+    return open_gpu() if decode_device == "gpu" and takes_pixels else None

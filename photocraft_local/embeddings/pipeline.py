@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import chain
 from typing import TypeVar
 
-from photocraft_local.embeddings.decoding import Decoder
+from photocraft_local.embeddings.decoding import Decoder, Failed, Ready, gpu_for
 from photocraft_local.embeddings.encoder import Encoder
 from photocraft_local.embeddings.encoding import BatchEncoder, merged
 from photocraft_local.embeddings.interrupts import DeferredInterrupt
@@ -30,6 +31,7 @@ from photocraft_local.records import Photo
 __all__ = ["IndexReport", "ahead", "index_pending"]
 
 _QUERY = 256  # photos whose paths are read with one query
+_GPU_BATCH = 32  # photos of one call; its engines need 16 or more to be busy
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,7 +51,8 @@ def index_pending(
     ``workers`` decode threads, 0 for one a usable core. An encoder may say by an attribute
     ``concurrency`` how many calls of ``encode_images`` may run at once; else it is one.
     Ctrl-C lets the batch in flight reach the disk, then raises KeyboardInterrupt. Raises
-    EncoderError, LibraryLocked, StorageFull; whatever was stored before stays.
+    EncoderError, LibraryLocked, StorageFull, and where the setting decode_device cannot be
+    followed MissingExtraError or SettingsError; whatever was stored before stays.
     """
     start = time.monotonic()
     report = IndexReport()
@@ -57,7 +60,8 @@ def index_pending(
     workers = workers or cores
     lanes = max(1, min(getattr(encoder, "concurrency", 1), cores))
     piece = batch_size if lanes == 1 else max(1, batch_size // (4 * lanes))
-    decoder = Decoder(encoder, library.settings.max_pixels)
+    gpu = gpu_for(encoder, library.settings.decode_device)
+    decoder = Decoder(encoder, library.settings.max_pixels, gpu)
     with library.write_lock(), DeferredInterrupt() as interrupt, ExitStack() as stack:
         space.refresh()
         refusals.let_in(library, space.folder.name)
@@ -65,7 +69,12 @@ def index_pending(
         photos = _openable(library, pending.tolist())
         decoding = stack.enter_context(ThreadPoolExecutor(workers, "decode"))
         encoding = stack.enter_context(ThreadPoolExecutor(lanes, "encode"))
-        decoded = ahead(decoding, decoder.decode, photos, workers + batch_size)
+        decoded: Iterator[Ready | Failed]
+        if gpu:  # batches, of which one is read while another one is on the GPU
+            many = ahead(decoding, decoder.decode_many, batches(photos, _GPU_BATCH), 2)
+            decoded = chain.from_iterable(many)
+        else:
+            decoded = ahead(decoding, decoder.decode, photos, workers + batch_size)
         pieces = batches(decoded, piece)
         encoded = ahead(encoding, BatchEncoder(encoder), pieces, 2 * lanes - 1)
         writer = Writer(library, space, report)

@@ -1,0 +1,80 @@
+"""JPEG files by the GPU beside the CPU: how near, how quick, and that one bad file costs no other.
+
+Figures are of this run, from files in memory's cache.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from server_check.findings import Report
+
+NAME = "JPEG files on the GPU"
+SIZE, SIDE, COUNT = (4032, 3024), 448, 64
+LEAST_DB = 45.0
+
+
+def check_decoding(report: Report) -> None:
+    from PIL import Image
+
+    from photocraft_local.errors import PhotocraftError
+    from photocraft_local.files.decode import decode_upright
+    from photocraft_local.files.gpu_jpeg import open_gpu
+
+    try:
+        gpu = open_gpu()
+    except PhotocraftError as lack:
+        report.absent(NAME, lack.message)
+        return
+    report.check(f"{NAME}: chroma is smoothed", True, engines=gpu.engines, db=gpu.decibels)
+    dice = np.random.default_rng(5)
+    coarse = Image.fromarray(dice.integers(0, 256, (24, 32, 3), np.uint8)).resize(SIZE)
+    noisy = np.asarray(coarse, np.float32) + dice.normal(0, 4, (SIZE[1], SIZE[0], 1))
+    picture = Image.fromarray(noisy.clip(0, 255).astype(np.uint8))
+    with tempfile.TemporaryDirectory() as folder:
+        for at in range(COUNT):
+            exif = picture.getexif()
+            exif[0x0112] = 1 + at % 8
+            if at < 8:
+                picture.save(Path(folder) / "p.jpg", quality=93, exif=exif)
+                data = (Path(folder) / "p.jpg").read_bytes()
+            (Path(folder) / f"{at:03}.jpg").write_bytes(data)
+        (Path(folder) / "p.jpg").unlink()
+        paths = [os.fsencode(path) for path in sorted(Path(folder).iterdir())]
+        gpu.decode(paths[:8], short_side=SIDE)  # the first call sets up the engines
+        start = time.perf_counter()
+        made = gpu.decode(paths, short_side=SIDE)
+        there = time.perf_counter() - start
+        start = time.perf_counter()
+        with ThreadPoolExecutor() as pool:
+            wanted = list(pool.map(partial(decode_upright, short_side=SIDE), paths))
+        here = time.perf_counter() - start
+        worst = min(
+            0.0 if one is None else _decibels(one.pixels, other.pixels)
+            for one, other in zip(made, wanted, strict=True)
+        )
+        report.check(
+            f"{NAME}: the CPU's pictures", worst >= LEAST_DB, db=worst,
+            photos_per_s=round(COUNT / there, 1), cpu_photos_per_s=round(COUNT / here, 1),
+            cores=os.cpu_count(),
+        )  # fmt: skip
+        broken = Path(os.fsdecode(paths[1]))
+        data = bytearray(broken.read_bytes())
+        data[len(data) // 2 : len(data) // 2 + 4000] = bytes(4000)
+        broken.write_bytes(data)
+        mixed = gpu.decode([*paths[:4], b"/nowhere.jpg"], short_side=SIDE)
+        kept = [one is not None for one in mixed]
+        report.check(f"{NAME}: a bad file costs no other", kept[0] and all(kept[2:4]), kept=kept)
+
+
+def _decibels(one: np.ndarray, other: np.ndarray) -> float:
+    if one.shape != other.shape:
+        return 0.0
+    error = float(np.mean((one.astype(np.float64) - other) ** 2))
+    return round(10 * float(np.log10(255**2 / max(error, 1e-9))), 1)
