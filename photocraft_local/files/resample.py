@@ -53,20 +53,29 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def shrink(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
-    """RGB pixels (h, w, 3) → (size[1], size[0], 3); both sides must shrink or stay."""
+def shrink(
+    pixels: NDArray[np.uint8], size: tuple[int, int], extent: tuple[float, float] | None = None
+) -> NDArray[np.uint8]:
+    """RGB pixels (h, w, 3) → (size[1], size[0], 3); both sides must shrink or stay.
+
+    ``extent`` is how far the picture reaches, in pixels across and down, where its last column or
+    row is only partly filled: a decoder that scales rounds its sizes up.
+    """
     height, width = pixels.shape[:2]
+    reach = extent or (width, height)
     if height * width < _LEAST_PIXELS or size[1] * width * 3 > _MOST_FLOATS:
-        small = Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC)
+        small = Image.fromarray(pixels).resize(
+            size, Image.Resampling.BICUBIC, box=(0, 0, reach[0], reach[1])
+        )
         return np.asarray(small, dtype=np.uint8)
-    return _across(_down(pixels, size[1]), pixels.shape[1], size)
+    return _across(_down(pixels, size[1], reach[1]), width, size, reach[0])
 
 
-def _down(pixels: NDArray[np.uint8], height: int) -> NDArray[np.float32]:
+def _down(pixels: NDArray[np.uint8], height: int, reach: float) -> NDArray[np.float32]:
     """The rows of ``pixels`` (h, w, 3) shrunk to ``height``: float32 (height+, 3w+)."""
     rows, columns = pixels.shape[0], pixels.shape[1] * 3
     flat = pixels.reshape(rows, columns)
-    bands = _bands(rows, height)
+    bands = _bands(rows, height, reach)
     width = bands.weights.shape[2]
     chunk = max(1, _PRODUCT // (_BLOCK * width))
     count = -(-columns // chunk)
@@ -85,9 +94,11 @@ def _down(pixels: NDArray[np.uint8], height: int) -> NDArray[np.float32]:
     return result
 
 
-def _across(middle: NDArray[np.float32], width: int, size: tuple[int, int]) -> NDArray[np.uint8]:
+def _across(
+    middle: NDArray[np.float32], width: int, size: tuple[int, int], reach: float
+) -> NDArray[np.uint8]:
     """The columns of ``middle`` shrunk from ``width`` pixels to ``size``, rounded to uint8."""
-    bands, weights = _bands(width, size[0]), _interleaved(width, size[0])
+    bands, weights = _bands(width, size[0], reach), _interleaved(width, size[0], reach)
     span, out = weights.shape[1:]
     rows = max(1, _PRODUCT // (span * out))
     count = -(-size[1] // rows)
@@ -108,9 +119,10 @@ def _across(middle: NDArray[np.float32], width: int, size: tuple[int, int]) -> N
 
 
 @lru_cache(maxsize=64)
-def _bands(before: int, after: int) -> _Bands:
-    """Bicubic (a = -0.5) weights for shrinking ``before`` samples to ``after``."""
-    scale = before / after
+def _bands(before: int, after: int, reach: float) -> _Bands:
+    """Bicubic (a = -0.5) weights for shrinking the first ``reach`` of ``before`` samples to
+    ``after``."""
+    scale = reach / after
     support = 2.0 * scale
     centres = (np.arange(after) + 0.5) * scale
     first = np.maximum((centres - support + 0.5).astype(np.int64), 0)
@@ -130,9 +142,9 @@ def _bands(before: int, after: int) -> _Bands:
 
 
 @lru_cache(maxsize=32)
-def _interleaved(before: int, after: int) -> NDArray[np.float32]:
+def _interleaved(before: int, after: int, reach: float) -> NDArray[np.float32]:
     """The weights of ``_bands`` for interleaved RGB: (blocks, 3 * width, 3 * _BLOCK)."""
-    bands = _bands(before, after)
+    bands = _bands(before, after, reach)
     blocks, outputs, width = bands.weights.shape
     spread = np.zeros((blocks, width, 3, outputs, 3), np.float32)
     for channel in range(3):

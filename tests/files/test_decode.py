@@ -18,6 +18,7 @@ from PIL import Image, ImageCms, ImageFile
 from photocraft_local.errors import PictureTooLarge, UnreadablePhoto
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.files.metadata import read_metadata
+from photocraft_local.files.render import target_size
 from photocraft_local.files.resample import shrink
 
 
@@ -300,3 +301,24 @@ def test_threads_do_not_disturb_each_other(shared: Path) -> None:
     for one, other in zip(alone * 2, together, strict=True):
         assert (one.pixels == other.pixels).all()
         assert one.flags == other.flags
+
+
+@pytest.mark.parametrize("size", [(565, 640), (1001, 747), (2050, 1533), (999, 1999)])
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_scaled_decode_is_not_shifted_where_a_scale_does_not_divide(
+    shared: Path, tmp_path: Path, size: tuple[int, int], exact: bool
+) -> None:
+    """A scaled JPEG has its sizes rounded up: its last column is only partly filled."""
+    source = sorted((shared / "data/captioned/coco").glob("*.jpg"))[3]
+    with Image.open(source) as image:
+        large = image.convert("RGB").resize(size, Image.Resampling.BICUBIC)
+    large.save(tmp_path / "p.jpg", quality=92)
+    whole = decode_upright(bytes(tmp_path / "p.jpg")).pixels
+    for side in (min(size) * 2 // 5, min(size) // 4, min(size) // 7):
+        made = decode_upright(bytes(tmp_path / "p.jpg"), short_side=side, exact=exact).pixels
+        target = target_size(*size, side)
+        small, wanted = (
+            np.asarray(Image.fromarray(each).resize(target, Image.Resampling.BICUBIC), np.float64)
+            for each in (made, whole)
+        )
+        assert np.mean((small - wanted) ** 2) <= 255**2 / 10**4, side  # 40 dB

@@ -11,7 +11,7 @@ from photocraft_local.embeddings.labels.efficientnet import STRIDE
 CLASSIFIER_SIDE = 320  # of the square of the same area
 DETECTOR_SIDE = 416  # small things need more pixels
 DECODE_SIDE = 352  # the detector's shorter side for a 3:2 picture
-PREPROCESSING = "whole-area320-area416-bicubic-1"
+PREPROCESSING = "whole-area320-area416-bicubic-2"
 _WIDEST = 2.0  # a longer panorama is squeezed
 
 
