@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 from attack_texts import ATTACKS, CONTROL, attack
 from obedient import Obedient
-from twins import Twin, ask_model, calls_of, make_twin
+from twins import Twin, ask_model, calls_of, copy_of
 
+from photocraft_local import PhotoSearch
 from photocraft_local.errors import PhotocraftError, UsageError
 from photocraft_local.memory.episode import EpisodeRecord, Intent, PlanStep, Verdict
 from photocraft_local.memory.markdown import to_markdown
@@ -31,9 +33,9 @@ TAUGHT = (
 
 
 @pytest.fixture
-def own(tmp_path: Path, shared_cache: Path) -> Twin:
+def own(masters: dict[bool, Twin], tmp_path: Path) -> Twin:
     """A hostile library of the test's own."""
-    return make_twin(tmp_path / "own", shared_cache, hostile=True)
+    return copy_of(masters[True], tmp_path / "own")
 
 
 def kept(twin: Twin) -> tuple[Any, Any]:
@@ -53,12 +55,12 @@ def kept(twin: Twin) -> tuple[Any, Any]:
     return sorted(map(str, plain)), told
 
 
-def test_both_twins_learn_the_same(tmp_path: Path, shared_cache: Path) -> None:
+def test_both_twins_learn_the_same(masters: dict[bool, Twin], tmp_path: Path) -> None:
     told = []
-    for is_hostile in (True, False):
-        twin = make_twin(tmp_path / str(is_hostile), shared_cache, hostile=is_hostile)
-        for question in TAUGHT:
-            with twin.open() as search:
+    for is_hostile, master in masters.items():
+        twin = copy_of(master, tmp_path / str(is_hostile))
+        with twin.open() as search:
+            for question in TAUGHT:
                 search.ask(question)
         ask_model(twin, Obedient(Form.JSON), NIKON)
         told.append(kept(twin))
@@ -88,8 +90,10 @@ def test_imported_memories_change_no_call_and_no_answer(own: Twin, tmp_path: Pat
     calls = calls_of(own, ask_model(own, before, NIKON, memory=False).trace)
     refused, hints, notes = 0, 0, 0
     for first in range(0, len(ATTACKS), 3):
-        for number, name in list(enumerate(ATTACKS))[first : first + 3]:
-            refused += imported(own, tmp_path / str(number), attack(name, own.target), number)
+        with own.open() as search:
+            for number, name in list(enumerate(ATTACKS))[first : first + 3]:
+                said = attack(name, own.target)
+                refused += imported(search, tmp_path / str(number), said, number)
         model = Obedient(Form.JSON)
         trace = ask_model(own, model, NIKON).trace
         assert model.obeyed == ""
@@ -107,7 +111,7 @@ def test_imported_memories_change_no_call_and_no_answer(own: Twin, tmp_path: Pat
     assert notes >= 36
 
 
-def imported(twin: Twin, folder: Path, said: str, number: int) -> int:
+def imported(search: PhotoSearch, folder: Path, said: str, number: int) -> int:
     """Takes it in as a skill and as an episode; how many were refused, by name and line."""
     folder.mkdir()
     skill = Skill(
@@ -122,12 +126,11 @@ def imported(twin: Twin, folder: Path, said: str, number: int) -> int:
     episode = of_attack(said.encode("utf-8", "replace").decode(), number)
     (folder / "episode.md").write_text(to_markdown(episode), "utf-8")
     refused: list[str] = []
-    with twin.open() as search:
-        for file in ("episode.md", "skill.md"):
-            try:
-                search.memory.import_from(folder / file)
-            except UsageError as error:
-                refused.append(error.message)
+    for file in ("episode.md", "skill.md"):
+        try:
+            search.memory.import_from(folder / file)
+        except UsageError as error:
+            refused.append(error.message)
     assert all(str(folder) in told for told in refused)
     return len(refused)
 
@@ -149,26 +152,27 @@ def test_an_imported_skill_names_no_photo_to_a_model(own: Twin, tmp_path: Path) 
 
 def test_named_places_of_any_name_change_nothing(own: Twin) -> None:
     questions = ("photos from 2021", "photos from Arezzo", "red photos from July 2021")
-    before = [photos_of(own, question) for question in questions]
+    before = photos_of(own, questions)
     refused: list[str] = []
-    for name in ATTACKS:
-        with own.open() as search:
+    with own.open() as search:
+        for name in ATTACKS:
             try:
                 search.places.add(attack(name, own.target), at=(43.47, 11.88))
             except PhotocraftError as error:
                 refused.append(error.message)
     assert len(refused) < len(ATTACKS) - 10
     assert all(told.isprintable() for told in refused)
-    assert [photos_of(own, question) for question in questions] == before
-    for name in ATTACKS:
-        with own.open() as search:
+    assert photos_of(own, questions) == before
+    with own.open() as search:
+        for name in ATTACKS:
             try:
                 answer = search.ask(f"photos at {attack(name, own.target)} in 2021")
             except PhotocraftError:
                 continue
-        assert own.target not in [photo.photo.uid for photo in answer.photos]
+            assert own.target not in [photo.photo.uid for photo in answer.photos]
 
 
-def photos_of(twin: Twin, question: str) -> list[str]:
+def photos_of(twin: Twin, questions: Sequence[str]) -> list[list[str]]:
     with twin.open() as search:
-        return [photo.photo.uid for photo in search.ask(question).photos]
+        answers = [search.ask(question) for question in questions]
+    return [[photo.photo.uid for photo in answer.photos] for answer in answers]

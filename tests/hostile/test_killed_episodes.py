@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from killing import Count, in_child
-from twins import TODAY, Twin
+from twins import TODAY, Twin, copy_of
 from wanderer import Wanderer
 
 from photocraft_local.agent.loop import Agent
@@ -75,12 +75,10 @@ class Run:
         return len(MemoryStore(self.twin.settings.library).list()), learned
 
 
-def copy_of(twin: Twin, folder: Path, *, stumbles: bool = False) -> Run:
-    shutil.copytree(twin.settings.library, folder / "library")
-    own = replace(twin.settings, library=folder / "library", memory_folder=folder / "memory")
-    run = Run(replace(twin, settings=own), stumbles)
+def run_in(folder: Path, twin: Twin, *, stumbles: bool = False) -> Run:
+    run = Run(copy_of(twin, folder), stumbles)
     skill = Skill(skill_id="s-1", when="[thing] [time]", advice="Look at July.", origin="written")
-    SkillStore.of(own).add(skill)
+    SkillStore.of(run.twin.settings).add(skill)
     return run
 
 
@@ -88,7 +86,7 @@ def copy_of(twin: Twin, folder: Path, *, stumbles: bool = False) -> Run:
 def uncut(
     request: pytest.FixtureRequest, clean: Twin, tmp_path_factory: pytest.TempPathFactory
 ) -> Run:
-    run = copy_of(clean, tmp_path_factory.mktemp("uncut"), stumbles=request.param)
+    run = run_in(tmp_path_factory.mktemp("uncut"), clean, stumbles=request.param)
     run.go()
     return run
 
@@ -114,7 +112,7 @@ def test_the_uncut_episode_has_all_that_can_be_cut(uncut: Run) -> None:
 
 def test_it_goes_on_wherever_it_is_killed(clean: Twin, uncut: Run, tmp_path: Path) -> None:
     def fresh(name: str) -> Run:
-        return copy_of(clean, tmp_path / name, stumbles=uncut.stumbles)
+        return run_in(tmp_path / name, clean, stumbles=uncut.stumbles)
 
     whole, _ = in_child(fresh("whole").go, 0)
     assert whole.moments > 150

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from killing import Count, in_child
-from twins import Twin
+from twins import Twin, copy_of
 
 from photocraft_local.agent.trajectory import load
 from photocraft_local.app.backbones import ServedBackbone
@@ -125,18 +125,14 @@ class Run:
         return whole, replies
 
 
-def copy_of(twin: Twin, folder: Path) -> Run:
-    shutil.copytree(twin.settings.library, folder / "library")
-    shutil.rmtree(folder / "library" / "memory", ignore_errors=True)
-    shutil.rmtree(folder / "library" / "traces", ignore_errors=True)
-    own = replace(twin.settings, library=folder / "library", memory_folder=folder / "memory")
-    settings = replace(own, backbone="vllm", runs=len(RUNS))
-    return Run(replace(twin, settings=settings))
+def run_in(folder: Path, twin: Twin) -> Run:
+    own = copy_of(twin, folder)
+    return Run(replace(own, settings=replace(own.settings, backbone="vllm", runs=len(RUNS))))
 
 
 @pytest.fixture(scope="module")
 def uncut(clean: Twin, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    run = copy_of(clean, tmp_path_factory.mktemp("uncut"))
+    run = run_in(tmp_path_factory.mktemp("uncut"), clean)
     run.go()
     return run
 
@@ -152,12 +148,12 @@ def test_the_uncut_question_has_all_that_can_be_cut(uncut: Run) -> None:
 
 
 def test_it_goes_on_wherever_it_is_killed(clean: Twin, uncut: Run, tmp_path: Path) -> None:
-    whole, _ = in_child(copy_of(clean, tmp_path / "whole").go, 0)
+    whole, _ = in_child(run_in(tmp_path / "whole", clean).go, 0)
     assert whole.moments > 100
     killed = 0
     for number in range(KILLS):
         at = 1 + number * (whole.moments - 1) // (KILLS - 1)
-        run = copy_of(clean, tmp_path / str(number))
+        run = run_in(tmp_path / str(number), clean)
         _, ended = in_child(run.go, at)
         killed += ended == signal.SIGKILL
         goes_on(run, uncut, at)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,13 @@ def make_twin(base: Path, cache: Path, *, hostile: bool, pages: bool = True) -> 
             search.knowledge.add(base / "pages")
         _name_all(twin, search)
     return twin
+
+
+def copy_of(twin: Twin, base: Path) -> Twin:
+    """Another library of the same photos, with what it knows, and a memory of its own."""
+    shutil.copytree(twin.settings.library, base / "library")
+    own = replace(twin.settings, library=base / "library", memory_folder=base / "memory")
+    return replace(twin, settings=own)
 
 
 def _name_all(twin: Twin, search: PhotoSearch) -> None:
