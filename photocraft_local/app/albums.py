@@ -101,7 +101,7 @@ def check_standard(library: Library, num_addresses: int) -> None:
 
 
 def _shelf(parts: Parts, dataset: Dataset, album: Album, path: Path, standard: bool) -> Shelf:
-    summary = index(parts, [album.folder], None, given=album.given, events=not standard)
+    summary = index(parts, [album.folder], None, given=album.given, standard=standard)
     for skipped in (*summary.skipped, *summary.problems):
         where = f"{album.name}/{Path(os.fsdecode(skipped.path)).name}"
         if skipped.reason != "empty":

@@ -26,11 +26,11 @@ def index(
     progress: Progress | None,
     *,
     given: Given | None = None,
-    events: bool = True,
+    standard: bool = False,
 ) -> IndexSummary:
     """``PhotoSearch.index``. What can be refused is refused before anything is written. ``given``
-    metadata take the place of the files' own and of the gazetteer's names; without ``events`` the
-    library has none."""
+    metadata take the place of the files' own. ``standard``: nothing but vectors is derived: no
+    events, now and later, and no names of places."""
     from photocraft_local.embeddings.pipeline import index_pending
     from photocraft_local.library.progress import silent
     from photocraft_local.library.sync import no_photo_in, sync
@@ -46,9 +46,9 @@ def index(
             library,
             roots,
             progress=report,
-            places=None if given is not None else parts.places(),
+            places=None if standard else parts.places(),
             given=given,
-            events=events,
+            events=not standard,
         )
         space = parts.space(create=True)
         embedded = index_pending(

@@ -49,6 +49,7 @@ class Problems:
     strict: bool = False
     named: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)  # for reasons that are no fault
 
     def add(self, kind: str, where: object, what: object = "") -> None:
         problem = Problem(kind, str(where), str(what) or KINDS[kind])
@@ -65,6 +66,7 @@ class Problems:
         return {
             "counts": dict(sorted(self.counts.items())),
             "named": [str(problem) for problem in self.named],
+            "left_out": dict(sorted(self.left_out.items())),
         }
 
 

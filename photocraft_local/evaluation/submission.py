@@ -30,7 +30,7 @@ def submission(rows: Sequence[ResultRow], meta: Mapping[str, Json]) -> dict[str,
     return {"meta": dict(meta), "predictions": predictions}
 
 
-def write(path: Path, content: Mapping[str, Json]) -> None:
+def write(path: Path, content: Json) -> None:
     text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     with mapped(path):
         write_atomically(path, text.encode())

@@ -14,6 +14,7 @@ from photocraft_local.cli.parser import shared_options
 
 SUBCOMMANDS: dict[str, str] = {
     "disbench": "questions of a DISBench folder: exact match and F1 of the sets",
+    "photobench": "questions of a PhotoBench folder: ranks, sets, and questions without an answer",
 }
 
 

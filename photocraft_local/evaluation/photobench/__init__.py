@@ -1,0 +1,1 @@
+"""PhotoBench (arXiv 2603.01493): its layout, ranked metrics, abstention, submission rows."""
