@@ -25,7 +25,7 @@ from photocraft_local.records import CaptureTime, Event, GeoPoint, Photo, PlaceN
 from photocraft_local.search.catalog import Catalog, PlaceLookup
 from photocraft_local.search.index import ExactIndex
 from photocraft_local.search.searcher import Searcher
-from photocraft_local.serving.judging import Condition, Subject, Verdicts
+from photocraft_local.serving.judging import ANY, Condition, Left, Subject, Verdicts
 from photocraft_local.settings import Settings
 from photocraft_local.tools.context import ToolContext
 
@@ -220,6 +220,7 @@ class Eyes:
         photos: Sequence[Subject],
         *,
         threshold: float = 0.5,
+        left: Left = ANY,
     ) -> Verdicts:
         self.looked += len(photos)
         asked = conditions or [Condition(question)]

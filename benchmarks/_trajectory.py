@@ -27,6 +27,7 @@ from photocraft_local.memory.memory import Memory
 from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Json, Observation, Step, ToolCall
 from photocraft_local.serving.chat_model import Reply, ToolSchema
+from photocraft_local.serving.judging import ANY, Left
 from photocraft_local.serving.scripted import ScriptedModel
 from photocraft_local.settings import Settings
 from photocraft_local.tools.context import ToolContext
@@ -62,7 +63,7 @@ class PlayedTools:
     def schemas(self) -> list[ToolSchema]:
         return self._recorded.tools
 
-    def call(self, call: ToolCall, *, last: bool = False) -> Observation:
+    def call(self, call: ToolCall, *, last: bool = False, left: Left = ANY) -> Observation:
         return self._results[_key(call)]
 
 

@@ -157,6 +157,11 @@ class Usage:
     pictures: int = 0
     pictures_sent: int = 0
 
+    @property
+    def fresh(self) -> int:
+        """Tokens through prefill and decode; those from a cache are not counted."""
+        return self.prompt - self.cached + self.generated
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
 

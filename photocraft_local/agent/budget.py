@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from photocraft_local.agent.attempts import Limit
 from photocraft_local.agent.trajectory import Trajectory
+from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import (
     ChatModel,
     Limited,
@@ -19,6 +20,7 @@ from photocraft_local.serving.chat_model import (
     Message,
     ToolSchema,
 )
+from photocraft_local.serving.judging import Left
 from photocraft_local.settings import Settings
 
 SHARE_OF_S = 8  # a summary takes at most an eighth of the window
@@ -40,8 +42,7 @@ class Budget:
     @property
     def spent(self) -> int:
         """Tokens through prefill and decode; those from a cache are not counted."""
-        usage = self._record.total_usage()
-        return usage.prompt - usage.cached + usage.generated
+        return self._record.total_usage().fresh
 
     @property
     def caches(self) -> bool:
@@ -53,6 +54,13 @@ class Budget:
         """None: any number."""
         most = self._settings.max_tokens
         return max(0, most - self.spent) if most else None
+
+    def left_after(self, reply: Usage, kept: int, *, last: bool) -> Left:
+        """What the call of a reply that is not written down yet may take, so that ``kept`` tokens
+        stay, and the time of the last turn."""
+        most = self.tokens_left
+        tokens = None if most is None else max(0, most - reply.fresh - kept)
+        return Left(tokens, lambda: self.seconds_left(last=last))
 
     def seconds_left(self, *, last: bool) -> float:
         """Until the last turn has to begin, or to end; infinite without a limit."""

@@ -235,7 +235,9 @@ class Agent:
             message = _user(render("repeated_call", step=earlier.index))
             raise CallRejected("repeated call", message, call)
         try:
-            seen = self.registry.call(call, last=episode.last_turn is not None)
+            is_last = episode.last_turn is not None
+            left = self._room.left_after(reply, last=is_last)
+            seen = self.registry.call(call, last=is_last, left=left)
         except MalformedCall as error:
             problem = prompt_json(f"{error.message}. {error.hint}".strip())
             message = _user(render("malformed_call", problem=problem))

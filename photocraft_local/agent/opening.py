@@ -22,6 +22,7 @@ from photocraft_local.memory.skills import SkillHints
 from photocraft_local.memory.text import prompt_json
 from photocraft_local.records import Intent, Json, Observation, Step, ToolCall
 from photocraft_local.serving.chat_model import ChatModel, Stating, ToolSchema
+from photocraft_local.serving.judging import ANY, Left
 from photocraft_local.settings import Settings
 from photocraft_local.timelang import USUAL, Habits
 from photocraft_local.tools.compress_context import CompressContext
@@ -32,7 +33,7 @@ class Tools(Protocol):
 
     def schemas(self) -> list[ToolSchema]: ...
 
-    def call(self, call: ToolCall, *, last: bool = False) -> Observation: ...
+    def call(self, call: ToolCall, *, last: bool = False, left: Left = ANY) -> Observation: ...
 
     def put_back(self, call: ToolCall, seen: Observation) -> Observation: ...
 

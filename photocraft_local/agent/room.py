@@ -31,6 +31,7 @@ from photocraft_local.serving.chat_model import (
     Reply,
     ToolSchema,
 )
+from photocraft_local.serving.judging import Left
 
 _LEAST = len(FOLDS) - 1
 _SHARE_OF_ROOM = 3  # and a third of what the stable blocks and a reply leave of it
@@ -55,6 +56,7 @@ class Room:
         self._budget, self._meter = budget, Meter(model, tools, budget)
         self._writing = WRITINGS[summary]
         self._num_refused = 0
+        self._kept = 0  # tokens, for the last turn
         self._refused_at = 0  # tokens, by our count, of a prompt and reply that the server refused
         self._request_tokens: int | None = None
         self._stable: tuple[list[Message], int] = [], 0  # blocks, their tokens
@@ -90,10 +92,11 @@ class Room:
         load = self._load(episode)
         reply = load.reply if load else 0
         messages, last = episode.messages(), episode.last_turn
+        self._kept = 0
         if last is None:
             due = episode.due("tokens", self._budget.no_tokens())
-            kept = self._meter.kept(messages, due.messages[0])
-            if not self._meter.pays(messages, reply, kept=kept, last=False):
+            self._kept = self._meter.kept(messages, due.messages[0])
+            if not self._meter.pays(messages, reply, kept=self._kept, last=False):
                 raise due
         elif not self._meter.pays(messages, reply, kept=0, last=True):
             self._shortened(episode, self._meter.affordable(messages, reply))
@@ -101,6 +104,10 @@ class Room:
             if not self._meter.pays(messages, reply, kept=0, last=True):
                 raise Answered(abstained(f"{last.why}, and what is left pays for no answer"))
         self._meter.has_sent(messages)
+
+    def left_after(self, reply: Reply, *, last: bool) -> Left:
+        """What the reply's call may ask of a model, so that the last turn can be paid for."""
+        return self._budget.left_after(reply.usage, self._kept, last=last)
 
     def refused(self, episode: Episode, error: PromptTooLong) -> None:
         """After a prompt that did not fit: a compaction, once; then the last turn; then none."""

@@ -5,8 +5,9 @@ Plain data, the same whatever judges. Knows no photo and no model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from photocraft_local.imaging.pictures import Pixels
 from photocraft_local.records import Usage
@@ -21,6 +22,24 @@ class Condition:
 
     def words(self) -> str:
         return f"not to be seen: {self.text}" if self.negated else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a check may take: ``tokens`` that no cache holds, None for any number, and what
+    ``seconds`` gives at a time."""
+
+    tokens: int | None = None
+    seconds: Callable[[], float] = lambda: math.inf
+
+    def less(self, spent: Usage) -> Left:
+        """After a check that took so much."""
+        if self.tokens is None:
+            return self
+        return replace(self, tokens=max(0, self.tokens - spent.fresh))
+
+
+ANY = Left()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ class ComparePhotos:
             subjects(context, anchors),
             subjects(context, shown),
             threshold=threshold,
+            left=context.left,
         )
         failed = {**missing, **gone, **verdicts.failed}
         if failed and not verdicts.probabilities:

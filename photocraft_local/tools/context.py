@@ -11,6 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from photocraft_local.imaging.decoded_cache import DecodedCache
+from photocraft_local.serving.judging import ANY, Left
 from photocraft_local.timelang import Habits
 from photocraft_local.tools.doubts import Doubts
 from photocraft_local.tools.planning import Plan
@@ -40,7 +41,8 @@ class ToolContext:
     ``open_knowledge`` gives what the person's own pages say, None if none was ever added.
     ``judge`` looks at photos, None where no model does; ``doubts`` is what it was told to doubt.
     ``plan`` is the one that the model has stated.
-    ``is_last_turn``: the next submission is the answer, whatever it is. ``question`` is what the
+    ``is_last_turn``: the next submission is the answer, whatever it is; ``left`` is what a
+    check may take of the question's budget. ``question`` is what the
     person asked, ``own_conditions`` what it says of time and place, once that was read;
     ``stated`` are the conditions of the calls so far. ``decoded`` keeps pictures for the next
     look, for all episodes of one process.
@@ -63,6 +65,7 @@ class ToolContext:
     doubts: Doubts = field(default_factory=Doubts)
     plan: Plan = field(default_factory=Plan)
     is_last_turn: bool = False
+    left: Left = ANY
     question: str = ""
     own_conditions: list[Stated] | None = None
     stated: Ledger = field(default_factory=Ledger)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from photocraft_local.records import Json, Observation
+from photocraft_local.serving.judging import ANY, Left
 
 if TYPE_CHECKING:
     from photocraft_local.serving.judging import Condition, Subject, Verdicts
@@ -46,8 +47,10 @@ class Judging(Protocol):
         photos: Sequence[Subject],
         *,
         threshold: float = 0.5,
+        left: Left = ANY,
     ) -> Verdicts:
-        """Raises ServerLost, and ModelError where nothing can be judged."""
+        """As far as what is ``left`` of the question's budget pays for; the others have failed.
+        Raises ServerLost, and ModelError where nothing can be judged."""
         ...
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from photocraft_local.errors import FilterSyntaxError, MalformedCall, PhotocraftError, ServerLost
 from photocraft_local.records import Observation, ToolCall
+from photocraft_local.serving.judging import ANY, Left
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import safe_text, stable
 from photocraft_local.tools.planning import Plan
@@ -54,13 +55,15 @@ class Registry:
             for name in self.names()
         ]
 
-    def call(self, call: ToolCall, *, last: bool = False) -> Observation:
-        """Run one call; ``last``: no other will follow if it can be avoided.
+    def call(self, call: ToolCall, *, last: bool = False, left: Left = ANY) -> Observation:
+        """Run one call; ``last``: no other will follow if it can be avoided; ``left``: what a model
+        that it asks may take.
 
         Raises MalformedCall if the tool or its arguments do not exist; ServerLost, since an
         episode that lost its model goes on later.
         """
         self.context.is_last_turn = last
+        self.context.left = left
         seen = self._run(call)
         self.context.stated.observe(call, seen, self.context.sets)
         return seen

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import ModelError, ServerLost
 from photocraft_local.records import Evidence, Json, Photo, Usage
-from photocraft_local.serving.judging import Condition, SetCheck, Subject, Verdicts
+from photocraft_local.serving.judging import Condition, Left, SetCheck, Subject, Verdicts
 from photocraft_local.tools.format import safe_text
 from photocraft_local.tools.looking import LOOKS
 from photocraft_local.tools.photos import Source, decoded, sources
@@ -121,7 +121,9 @@ def looked_again(context: ToolContext, claims: Claims) -> Checked:
     looks: dict[str, Look] = {}
     usage = Usage()
     for group, members in groups.items():
-        found, spent = _looks(context, group, members, MOST_JUDGED - len(looks))
+        found, spent = _looks(
+            context, group, members, MOST_JUDGED - len(looks), context.left.less(usage)
+        )
         looks, usage = looks | found, usage + spent
     insisted = {
         uid: _seen(claims, uid)
@@ -170,7 +172,7 @@ def conditions_of(claim: Mapping[str, Any]) -> list[Condition]:
 
 
 def _looks(
-    context: ToolContext, group: _Group, photos: Sequence[Photo], most: int
+    context: ToolContext, group: _Group, photos: Sequence[Photo], most: int, left: Left
 ) -> tuple[dict[str, Look], Usage]:
     conditions, references = group
     threshold = context.settings.verify_threshold
@@ -187,6 +189,7 @@ def _looks(
                 subjects(context, anchors),
                 subjects(context, shown),
                 threshold=threshold,
+                left=left,
             )
     except ServerLost:
         raise

@@ -25,7 +25,7 @@ BAD = ["no call"] * MAX_REFUSED
 def gone_on(
     small_library: Callable[[int], Path], shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Any]:
-    """gone_on(replies, more, before, after) → last request before the cut, those after it, trace."""
+    """gone_on(replies, more, before, after) → last request before, those after the cut, trace."""
     usual = {"library": small_library(3), "cache": shared_cache, "encoder": "null"}
     usual |= {"backbone_url": "unix:/none", "memory": False}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from photocraft_local.errors import ModelError
 from photocraft_local.imaging.pictures import Pixels
-from photocraft_local.serving.judging import Condition, SetCheck, Subject, Verdicts
+from photocraft_local.serving.judging import ANY, Condition, Left, SetCheck, Subject, Verdicts
 
 
 @dataclass
@@ -38,6 +38,7 @@ class FakeJudge:
         photos: Sequence[Subject],
         *,
         threshold: float = 0.5,
+        left: Left = ANY,
     ) -> Verdicts:
         if self.problem:
             raise self.problem

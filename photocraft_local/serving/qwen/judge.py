@@ -18,11 +18,12 @@ from photocraft_local.errors import (
 )
 from photocraft_local.records import Usage
 from photocraft_local.serving.chat_model import Message
-from photocraft_local.serving.judging import Condition, Subject, Verdicts
+from photocraft_local.serving.judging import ANY, Condition, Left, Subject, Verdicts
 from photocraft_local.serving.qwen.brain import Brain
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion, chat_all
 from photocraft_local.serving.qwen.conversation import Conversation, conversation
 from photocraft_local.serving.qwen.judge_prompt import Prefix, blank_url, photo_url, prefix
+from photocraft_local.serving.qwen.judge_purse import Purse
 from photocraft_local.serving.qwen.judge_set import Comparison
 from photocraft_local.serving.qwen.odds import CHOICES, lean, log_odds, probability
 from photocraft_local.serving.tool_calls import Form
@@ -40,9 +41,17 @@ class _Run:
 
     shared: Prefix
     together: Comparison
+    purse: Purse
     odds: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     usages: list[Usage] = field(default_factory=list)
+    is_over: bool = False  # what is left pays for no further photo
+
+    def why_not_on(self) -> str:
+        """Why the photos of the next batch are not looked at; empty while they are."""
+        if self.is_over:
+            return self.purse.why
+        return "" if self.odds else "not looked at, since none before it could be judged"
 
 
 class Judge:
@@ -65,9 +74,11 @@ class Judge:
         photos: Sequence[Subject],
         *,
         threshold: float = 0.5,
+        left: Left = ANY,
     ) -> Verdicts:
         """Each photo of ``photos`` against the question and all conditions, then the set of those
-        that reach ``threshold``. ``anchors`` beyond ``most_anchors`` are not shown.
+        that reach ``threshold``, as far as what is ``left`` pays for; the others have failed.
+        ``anchors`` beyond ``most_anchors`` are not shown.
 
         Raises ServerLost; PromptTooLong if the conditions alone fill the window; ModelError if
         the backbone cannot tell probabilities.
@@ -75,12 +86,12 @@ class Judge:
         if not photos:
             return Verdicts()
         try:
-            return self._judged(question, conditions, anchors, photos, threshold)
+            return self._judged(question, conditions, anchors, photos, threshold, left)
         except TooManyPictures as refused:  # a server's own limit shows when it is passed
             if not 1 < refused.most < self._most_pictures:
                 raise
             self._brain.pictures.most = refused.most
-            return self._judged(question, conditions, anchors, photos, threshold)
+            return self._judged(question, conditions, anchors, photos, threshold, left)
 
     def _judged(
         self,
@@ -89,10 +100,13 @@ class Judge:
         anchors: Sequence[Subject],
         photos: Sequence[Subject],
         threshold: float,
+        left: Left,
     ) -> Verdicts:
         references, failed = self._references(anchors)
         shared = prefix(question, conditions, references)
-        run = _Run(shared, Comparison(self._brain, shared, self._most_pictures), failed=failed)
+        purse = Purse(self._brain, left)
+        together = Comparison(self._brain, shared, self._most_pictures, purse)
+        run = _Run(shared, together, purse, failed=failed)
         self._check_room(run.shared)
         bias = lean(self._blank(run), conditions)
         self._told(f"looking at each of {len(photos)} photos again")
@@ -100,8 +114,7 @@ class Judge:
             self._judge_batch(run, photos[at : at + BATCH])
             if at + BATCH < len(photos):
                 self._told(f"looked at {at + BATCH} of {len(photos)} photos again")
-            if not run.odds and at + BATCH < len(photos):
-                why = "not looked at, since none of the photos before it could be judged"
+            if why := run.why_not_on():
                 run.failed |= {photo.uid: why for photo in photos[at + BATCH :]}
                 break
         told = {photo.uid: run.odds[photo.uid] for photo in photos if photo.uid in run.odds}
@@ -165,8 +178,18 @@ class Judge:
         keys = [(run.shared, list(talk.pictures)[-1]) for talk in talks]
         new = {key: talk for key, talk in zip(keys, talks, strict=True) if key not in self._known}
         found: dict[tuple[Prefix, str], float | ModelError] = {}
-        for key, reply in zip(new, self._asked(run, list(new.values())), strict=True):
-            found[key] = reply if isinstance(reply, ModelError) else _odds_of(reply)
+        pending = list(new.items())
+        while pending:
+            num = AT_ONCE if run.purse.is_limited else len(pending)
+            part = pending[: run.purse.pays_for([talk for _, talk in pending[:num]])]
+            if not part:
+                run.is_over = True
+                found |= {key: ModelError(run.purse.why) for key, _ in pending}
+                break
+            replies = self._asked(run, [talk for _, talk in part])
+            for (key, _), reply in zip(part, replies, strict=True):
+                found[key] = reply if isinstance(reply, ModelError) else _odds_of(reply)
+            pending = pending[len(part) :]
         self._known |= {key: odds for key, odds in found.items() if isinstance(odds, float)}
         return [found[key] if key in found else self._known[key] for key in keys]
 
@@ -174,13 +197,15 @@ class Judge:
         """Yes or no to each; pictures that the server holds go by their name."""
         store = self._brain.pictures
         known = store.known({name for talk in talks for name in talk.pictures})
-        replies = self._sent([talk.naming(known) for talk in talks])
+        seconds = run.purse.seconds
+        replies = self._sent([talk.naming(known) for talk in talks], seconds)
         lost = [at for at, reply in enumerate(replies) if isinstance(reply, PictureUnknown)]
         if lost:
             store.forget(known)
-            again = self._sent([talks[at].messages for at in lost])
+            again = self._sent([talks[at].messages for at in lost], seconds)
             for at, reply in zip(lost, again, strict=True):
                 replies[at] = reply
+        run.purse.paid([reply.usage for reply in replies if isinstance(reply, Completion)])
         for at, (talk, reply) in enumerate(zip(talks, replies, strict=True)):
             if isinstance(reply, Completion):
                 store.sent(talk.pictures)
@@ -189,8 +214,11 @@ class Judge:
                 run.usages.append(replace(reply.usage, pictures=num, pictures_sent=num - named))
         return replies
 
-    def _sent(self, prompts: Sequence[list[Message]]) -> list[Completion | ModelError]:
-        requests = [ChatRequest(prompt, max_tokens=1, choices=CHOICES) for prompt in prompts]
+    def _sent(
+        self, prompts: Sequence[list[Message]], seconds: float
+    ) -> list[Completion | ModelError]:
+        once = ChatRequest([], max_tokens=1, choices=CHOICES, seconds=seconds)
+        requests = [replace(once, messages=prompt) for prompt in prompts]
         return chat_all(self._brain.chat, requests, at_once=AT_ONCE)
 
     def _talk(self, messages: Sequence[Message]) -> Conversation:

@@ -18,6 +18,7 @@ from photocraft_local.serving.qwen.brain import Brain
 from photocraft_local.serving.qwen.completion import ChatRequest
 from photocraft_local.serving.qwen.conversation import conversation
 from photocraft_local.serving.qwen.judge_prompt import Prefix, numbered, read_set, set_schema
+from photocraft_local.serving.qwen.judge_purse import Purse
 from photocraft_local.serving.tool_calls import Form
 
 _SMALL = {24: 224, 100: 128}  # photos of a prompt up to which each is so many px there
@@ -33,6 +34,7 @@ class Comparison:
     brain: Brain
     shared: Prefix
     most_pictures: int
+    purse: Purse
     photos: dict[str, Pixels] = field(default_factory=dict)
     usages: list[Usage] = field(default_factory=list)
 
@@ -92,10 +94,14 @@ class Comparison:
         shown = numbered(small, how, _detail(num), store.rule)
         messages = self.shared.whole(shown, thinking=self.brain.thinking)
         talk = conversation(messages, (), Form.JSON, store)
+        most = _REPLY + _NUMBER * num
+        if not self.purse.pays_for([talk], most + how.tokens * (self.brain.counter is None)):
+            raise ModelError(self.purse.why)
         request = ChatRequest(
-            talk.messages, schema=set_schema(num), max_tokens=_REPLY + _NUMBER * num
+            talk.messages, schema=set_schema(num), max_tokens=most, seconds=self.purse.seconds
         )
         reply = self.brain.chat.chat(request)
+        self.purse.paid([reply.usage])
         pictures = len(talk.pictures)
         self.usages.append(replace(reply.usage, pictures=pictures, pictures_sent=pictures))
         if reply.finish == "length":
