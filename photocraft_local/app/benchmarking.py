@@ -44,7 +44,8 @@ def _nothing(*_: object) -> None:
 @dataclass(frozen=True, slots=True)
 class Options:
     """``libraries``: where the users' libraries are kept; ``skills``: the folder of an earlier
-    run. ``model`` takes the backbone's place for each thread, e.g. a scripted one."""
+    run. ``model`` takes the backbone's place for each thread, e.g. a scripted one. ``without``:
+    tools of the preset that are left out."""
 
     preset: str = "photocraft"
     track: Literal["standard", "open"] = "standard"
@@ -55,6 +56,7 @@ class Options:
     top_k: int = 0
     retry_failed: bool = False
     model: Callable[[], ChatModel] | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def evaluate(
     dataset.questions.sort(key=lambda one: one.key)  # a thread opens each library once
     with ExitStack() as stack:
         backbone, turns = _opened(stack, options, settings, told.on_stage)
-        preset = PRESETS[options.preset]
+        preset = PRESETS[options.preset].lacking(options.without)
         learns = out if preset.keeps_memory and settings.memory and settings.skills else None
         how = How(preset, options.on_doubt == "guess", options.skills, learns, options.top_k)
 
@@ -105,6 +107,7 @@ def evaluate(
             concurrency=options.concurrency,
             on_row=told.on_row,
             again=lambda row: options.retry_failed and row.status == "failed",
+            cancel=turns.stop if turns else lambda: None,
         )
     return folder, rows
 
@@ -161,6 +164,7 @@ def _identity(dataset: Dataset, settings: Settings, options: Options) -> dict[st
         "on_doubt": options.on_doubt,
         "top_k": options.top_k,
         "skills": str(options.skills or ""),
+        "without": sorted(options.without),
         "backbone": "given" if options.model else chosen(settings),
         "settings": kept,
     }

@@ -25,9 +25,11 @@ def run(
     concurrency: int = 1,
     on_row: Listener | None = None,
     again: Callable[[ResultRow], bool] = lambda row: False,
+    cancel: Callable[[], None] = lambda: None,
 ) -> list[ResultRow]:
     """All rows, those of an earlier run of ``folder`` included, by library and id. ``make`` gives
-    each thread its answerer; ``again`` says which earlier rows are asked anew, e.g. failed ones.
+    each thread its answerer; ``again`` says which earlier rows are asked anew, e.g. failed ones;
+    after Ctrl-C ``cancel`` tells threads that wait for a model.
 
     Raises EvaluationError for a question that stands twice, and what an answerer raises; the rows
     so far are kept then, and after Ctrl-C."""
@@ -38,7 +40,7 @@ def run(
         if question.key not in folder.rows or again(folder.rows[question.key])
     ]
     with folder.held():
-        _Crew(open_ones, make, folder, on_row or (lambda row: None)).work(concurrency)
+        _Crew(open_ones, make, folder, on_row or (lambda row: None), cancel).work(concurrency)
         folder.finish({"questions": len(asked)})
     return folder.sorted_rows()
 
@@ -50,11 +52,12 @@ class _Crew:
         make: Callable[[], Answerer],
         folder: RunFolder,
         on_row: Listener,
+        cancel: Callable[[], None],
     ) -> None:
         self._open: queue.SimpleQueue[EvalQuestion] = queue.SimpleQueue()
         for question in questions:
             self._open.put(question)
-        self._make, self._folder, self._on_row = make, folder, on_row
+        self._make, self._folder, self._on_row, self._cancel = make, folder, on_row, cancel
         self._errors: list[BaseException] = []
         self._stop = threading.Event()
         self._telling = threading.Lock()
@@ -74,8 +77,11 @@ class _Crew:
         try:
             for thread in threads:
                 thread.join()
-        finally:  # Ctrl-C: each thread ends with its question
+        except BaseException:  # Ctrl-C: each thread ends with its question
             self._stop.set()
+            self._cancel()
+            raise
+        finally:
             for thread in threads:
                 thread.join()
 

@@ -1,0 +1,163 @@
+"""A data set put to a model that several threads share, and to several runs of each question."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import made_disbench
+import pytest
+
+from photocraft_local import Settings
+from photocraft_local.agent import trajectory
+from photocraft_local.app.backbones import ServedBackbone
+from photocraft_local.app.benchmarking import Options, evaluate
+from photocraft_local.errors import ModelError, ServerLost, UsageError
+from photocraft_local.evaluation.disbench.layout import load
+from photocraft_local.evaluation.results import ResultRow, RunFolder
+from photocraft_local.evaluation.several import of_runs
+from photocraft_local.records import Usage
+from photocraft_local.serving.pictures import PictureStore
+from photocraft_local.serving.qwen.brain import Brain
+from photocraft_local.serving.qwen.completion import ChatRequest, Completion
+from photocraft_local.serving.tokens import PictureRule
+from photocraft_local.serving.tool_calls import Limits
+
+_MONTH = re.compile(r"(?:in|from) ((?:May|August) 2012)")
+
+
+@dataclass
+class Played:
+    """Filters by the month of the question and submits; what it says depends on the messages
+    alone. Run 3 of a question submits one photo too few. With ``gathers`` the first prompt waits
+    for a second one beside it."""
+
+    lost_after: int = 0
+    gathers: bool = False
+    have_met: threading.Event = field(default_factory=threading.Event)
+    _asked: int = 0
+    _now: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def chat(self, request: ChatRequest) -> Completion:
+        with self._lock:
+            self._asked += 1
+            self._now += 1
+            is_lost = self.lost_after and self._asked > self.lost_after
+            if self._now > 1:
+                self.have_met.set()
+        if self.gathers:
+            self.have_met.wait(60)
+        with self._lock:
+            self._now -= 1
+        if is_lost:
+            raise ServerLost("the server is gone")
+        made = self._next(request)
+        return Completion(json.dumps({"thought": "So.", "call": made}), usage=Usage(100, 80, 10))
+
+    def chat_all(
+        self, requests: Sequence[ChatRequest], *, at_once: int
+    ) -> list[Completion | ModelError]:
+        return [self.chat(request) for request in requests]
+
+    def _next(self, request: ChatRequest) -> dict[str, Any]:
+        texts = [str(message["content"]) for message in request.messages]
+        told = next((found for text in texts if (found := _MONTH.search(text))), None)
+        said = sum(message["role"] == "assistant" for message in request.messages)
+        if told is None:
+            reason = {"photos": [], "reason": "no month is named", "evidence": []}
+            return {"name": "submit_answer", "arguments": reason}
+        month = told[1]
+        if not said:
+            cut = " and day != 4" if request.seed == 3 else ""
+            where = f'date == "2012-{5 if month.startswith("May") else 8:02d}"{cut}'
+            return {"name": "filter_photos", "arguments": {"where": where, "save_as": "found"}}
+        claim = {"constraint": month, "when": month}
+        return {"name": "submit_answer", "arguments": {"set": "found", "evidence": [claim]}}
+
+
+@pytest.fixture(scope="module")
+def data(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = made_disbench.made(shared, tmp_path_factory.mktemp("data") / "set", num_users=2)
+    lines = (folder / "queries.jsonl").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["query_id"][2:] in ("may", "august")]
+    (folder / "queries.jsonl").write_text("".join(kept))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def settings(shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("own")
+    return Settings(library=folder / "l", memory_folder=folder / "m", cache=shared_cache,
+                    encoder="null", backbone="vllm", verify=False)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("libraries")
+
+
+def ran(
+    data: Path, settings: Settings, out: Path, options: Options, model: Played
+) -> list[ResultRow]:
+    rule = PictureRule(28, 4 * 28**2, 256 * 28**2)
+    brain = Brain("played", model, PictureStore(rule), Limits())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServedBackbone, "brain", lambda *_: brain)
+        _, rows = evaluate(load(data), settings, options, out)
+    return rows
+
+
+def test_threads_share_one_model_and_agree_with_one(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path
+) -> None:
+    options, many = Options(libraries=libraries), Played(gathers=True)
+    rows = ran(data, settings, tmp_path / "one", options, Played())
+    ran(data, settings, tmp_path / "many", replace(options, concurrency=4), many)
+    files = [(tmp_path / name / "results.jsonl").read_bytes() for name in ("one", "many")]
+    assert files[0] == files[1]
+    assert many.have_met.is_set()  # while one waits for the model, another one works
+    assert all(row.em == 1 for row in rows)
+    assert {(row.prompt_tokens, row.cached_tokens, row.generated_tokens) for row in rows} == {
+        (200, 160, 20)
+    }
+
+
+def test_runs_of_a_question_are_kept_beside_the_answer_that_was_chosen(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path
+) -> None:
+    options = Options(libraries=libraries)
+    three = replace(settings, runs=3)
+    rows = ran(data, three, tmp_path / "runs", options, Played())
+    may = next(row for row in rows if row.question == "0-may")
+    assert len(may.runs) == 3
+    assert may.em == 1
+    assert may.tools["submit_answer"] >= 3
+    told = of_runs(rows)
+    assert told["runs"] == 3
+    assert told["best"] == 1
+    folder = (tmp_path / "runs" / may.trace).parent
+    assert {path.name for path in folder.iterdir()} >= {
+        "0-may.json", "0-may-run1.json", "0-may-run2.json", "0-may-run3.json"
+    }  # fmt: skip
+    assert trajectory.load(folder / "0-may.json").question == "photos taken in May 2012"
+    with pytest.raises(UsageError, match="exclude each other"):
+        ran(data, three, tmp_path / "both", replace(options, concurrency=2), Played())
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_lost_server_ends_the_run_which_goes_on_later(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path, concurrency: int
+) -> None:
+    options = Options(libraries=libraries, concurrency=concurrency)
+    with pytest.raises(ServerLost):
+        ran(data, settings, tmp_path / "run", options, Played(lost_after=5))
+    assert len(RunFolder.load(tmp_path / "run").rows) < 4
+    rows = ran(data, settings, tmp_path / "run", options, Played())
+    assert [row.em for row in rows] == [1] * 4
+    assert not any(row.status == "failed" for row in rows)
