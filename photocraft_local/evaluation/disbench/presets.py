@@ -6,8 +6,8 @@ docs/evaluation.md says what. Knows no library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from photocraft_local.evaluation.disbench.published_tools import (
@@ -63,6 +63,14 @@ class Preset:
     compact_tokens: int = 0  # compaction from so many tokens, if the window is larger
     needs_model: bool = True
     keeps_memory: bool = False
+
+    def lacking(self, tools: Collection[str]) -> Preset:
+        """The same without these, by name."""
+
+        def kept(episodic: bool, events: bool) -> list[Tool]:
+            return [one for one in self.tools(episodic, events) if one.name not in tools]
+
+        return replace(self, tools=kept) if tools else self
 
 
 def _own_tools(episodic: bool, events: bool) -> list[Tool]:
