@@ -8,14 +8,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from damage import FAULTS
 from obedient import NUM_STEPS, Obedient
 from twin_photos import NUM_PHOTOS
-from twins import Twin, ask_model
+from twins import Twin, ask_model, copy_of
 
 from photocraft_local.cli.main import main
 from photocraft_local.memory.skills import Skill, SkillStore
@@ -30,18 +29,21 @@ QUESTION = "photos taken with a Nikon"
 Command = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def own(clean: Twin, tmp_path: Path) -> Twin:
-    """A copy with every memory filled."""
-    shutil.copytree(clean.settings.library, tmp_path / "library")
-    settings = replace(
-        clean.settings, library=tmp_path / "library", memory_folder=tmp_path / "memory"
-    )
-    twin = replace(clean, settings=settings)
+@pytest.fixture(scope="module")
+def filled(clean: Twin) -> Twin:
+    """With something in every memory."""
     skill = Skill(skill_id="s-1", when="photos [thing]", advice="Look.", origin="written")
-    SkillStore.of(settings).add(skill)
-    with twin.open() as search:
+    SkillStore.of(clean.settings).add(skill)
+    with clean.open() as search:
         search.ask("red photos from July 2021")
+    return clean
+
+
+@pytest.fixture
+def own(filled: Twin, tmp_path: Path) -> Twin:
+    """A copy of it."""
+    twin = copy_of(filled, tmp_path)
+    shutil.copytree(filled.settings.memory_folder, twin.settings.memory_folder)
     return twin
 
 

@@ -99,17 +99,25 @@ def test_exported_memories_come_back_the_same(hostile: Twin, tmp_path: Path) -> 
         assert from_markdown(file.read_text("utf-8"), file.name) == record
 
 
+@pytest.fixture(scope="module")
+def episodes(hostile: Twin, clean: Twin) -> list[tuple[Twin, str]]:
+    """The same question to both."""
+    return [
+        (twin, ask_model(twin, Obedient(Form.JSON), NIKON, skills=False).trace.episode_id)
+        for twin in (hostile, clean)
+    ]
+
+
 @pytest.mark.parametrize("form", ["chatml", "sharegpt", "jsonl"])
 @pytest.mark.parametrize("redact", [False, True])
 def test_an_export_holds_no_mark_of_a_photo(
-    hostile: Twin, clean: Twin, form: Any, redact: bool
+    episodes: list[tuple[Twin, str]], form: Any, redact: bool
 ) -> None:
     pytest.importorskip("tokenizers", reason="tokens need the cpu or gpu extra")
     told = []
-    for twin in (hostile, clean):
-        done = ask_model(twin, Obedient(Form.JSON), NIKON, skills=False)
+    for twin, episode_id in episodes:
         with twin.open() as search:
-            rows = list(search.traces.export([done.trace.episode_id], form, redact=redact))
+            rows = list(search.traces.export([episode_id], form, redact=redact))
         assert rows
         if form == "jsonl":
             continue

@@ -4,7 +4,7 @@ or a memory; and a check that would see it if one did."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from attack_texts import ATTACKS, CONTROL, HARMLESS, attack
@@ -12,6 +12,7 @@ from obedient import NUM_STEPS, Obedient, rendered
 from qwen_tokens import control_tokens
 from twins import TODAY, Twin, ask_model
 
+from photocraft_local import PhotoSearch
 from photocraft_local.agent.export.formats import tool_schemas
 from photocraft_local.agent.opening import question_block
 from photocraft_local.agent.trajectory import Trajectory
@@ -67,10 +68,14 @@ def asked(question: str, plan: str) -> str:
     return question_block(record)
 
 
+@pytest.fixture(scope="module")
+def harmless() -> list[str]:
+    return control_tokens(text_of([asked(HARMLESS, HARMLESS)]))
+
+
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_question_or_a_plan_opens_no_turn(name: str, hostile: Twin) -> None:
+def test_a_question_or_a_plan_opens_no_turn(name: str, hostile: Twin, harmless: list[str]) -> None:
     said = attack(name, hostile.target)
-    harmless = control_tokens(text_of([asked(HARMLESS, HARMLESS)]))
     assert control_tokens(text_of([asked(said, said)])) == harmless
     assert asked(said, said).count("\n") == asked(HARMLESS, HARMLESS).count("\n")
     model = Obedient(Form.JSON)
@@ -104,14 +109,21 @@ def test_the_judge_is_asked_in_escaped_words(name: str, hostile: Twin) -> None:
         assert not [mark for mark in CONTROL if mark in flat]
 
 
+@pytest.fixture(scope="module")
+def search(hostile: Twin) -> Iterator[PhotoSearch]:
+    with hostile.open(memory=False) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("name", ATTACKS)
-def test_the_planner_takes_an_attack_for_words_at_most(name: str, hostile: Twin) -> None:
+def test_the_planner_takes_an_attack_for_words_at_most(
+    name: str, hostile: Twin, search: PhotoSearch
+) -> None:
     """Asked as a question, as a plan, and behind a good question: refused, or no answer by it."""
     said = attack(name, hostile.target)
     for question, plan in ((said, ""), ("", said), ("photos from 2021", f"look: {said}")):
-        with hostile.open(memory=False) as search:
-            try:
-                answer = search.ask(question, plan=plan)
-            except PhotocraftError:
-                continue
+        try:
+            answer = search.ask(question, plan=plan)
+        except PhotocraftError:
+            continue
         assert hostile.target not in [photo.photo.uid for photo in answer.photos]
