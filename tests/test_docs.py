@@ -27,12 +27,15 @@ from photocraft_local.app import (
     PhotoDetails,
     SearchAnswer,
 )
+from photocraft_local.app.bench.figures import Figure
+from photocraft_local.app.bench.running import Machine
 from photocraft_local.app.findings import Finding
 from photocraft_local.app.knowledge import KnowledgeReport, KnowledgeSource
 from photocraft_local.app.model_server import Serving
 from photocraft_local.app.weights import Fault, Verification, rows
 from photocraft_local.cli import answers
 from photocraft_local.cli.commands import (
+    bench,
     doctor,
     index,
     knowledge,
@@ -65,6 +68,7 @@ PAGES = (
     "weights.md",
     "docs/architecture.md",
     "docs/backbone.md",
+    "docs/bench.md",
     "docs/cli.md",
     "docs/encoders.md",
     "docs/evaluation.md",
@@ -201,6 +205,8 @@ def forms() -> Iterator[Json]:
     yield index._json(IndexSummary(*[0] * 9, seconds=0.0))
     yield status._json(LibraryStatus(Path(), *[0] * 9, encoder="null", num_pending=0))
     yield doctor._json(Finding("", "ok", ""))
+    figure = Figure("decode", "", 1.0, "photos/s", 2.0, "a floor")
+    yield bench._json([figure], Machine("", 1, 1.0, (), "", {}), True, False, None)
     yield weights._row_json(rows()[0])
     fault = Fault("config.json", "missing", "")
     yield weights._verification_json(Verification(Path(), 0, 0, True, (fault,)))

@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "compact": "give back the space of photos that are gone",
     "serve-model": "keep the Qwen-VL backbone ready for questions, until Ctrl-C",
     "weights": "models that can be placed here, and whether a folder of them is whole",
+    "bench": "how fast this machine decodes, embeds, searches and answers, beside its floors",
     "doctor": "what is installed, which engines will run, and why",
     "eval": "measure answers: data sets of questions with known answers, reports",
     "demo": "build a small album of real photos and ask it three questions",

@@ -31,14 +31,20 @@ def write_sheet(
     """
     from photocraft_local.imaging.contact_sheet import contact_sheet
 
-    check_target(path)
+    check_target(path)  # before the work
     items = [
         (_picture(photo), _label(photo, caption))
         for photo, caption in _paired(photos, captions)[:MAX_PHOTOS]
     ]
     if len(photos) > MAX_PHOTOS:
         title = f"{title} (the first {MAX_PHOTOS} of {len(photos):,})".strip()
-    png = contact_sheet(items, title=title)
+    return write_png(path, contact_sheet(items, title=title))
+
+
+def write_png(path: Path, png: bytes) -> Path:
+    """Write a picture that photocraft made, marked as its own. Raises UsageError if the file may
+    not be written."""
+    check_target(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_bytes(png[:_HEADER_END] + _chunk(b"tEXt", _MARK) + png[_HEADER_END:])
@@ -46,7 +52,7 @@ def write_sheet(
     except OSError as exc:
         unfinished.unlink(missing_ok=True)
         raise UsageError(
-            f"the contact sheet {str(path)!r} cannot be written: {exc.strerror}",
+            f"the picture {str(path)!r} cannot be written: {exc.strerror}",
             hint="name a file in a folder that you may write to",
         ) from exc
     return path

@@ -1,0 +1,1 @@
+"""How fast this machine does what the package does: stages, floors, a plot."""
