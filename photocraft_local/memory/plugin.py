@@ -202,7 +202,8 @@ class LongMemory:
         if self._count(asked) > self._limit:
             return None, "the request has no room"
         try:
-            prose = Prose.of_text(self._write(asked))
+            said: object = self._write(asked)  # the content of a message is None beside a call
+            prose = Prose.of_text(said) if isinstance(said, str) else None
         except (PhotocraftError, OSError, ValueError) as error:
             return None, f"{type(error).__name__}: {error}"
         return prose, "" if prose else "the reply is no summary"

@@ -179,6 +179,17 @@ def test_the_words_of_the_loops_model_are_asked_for_and_code_goes_on_without_the
     assert "<|" not in str(memory.messages())
 
 
+@pytest.mark.parametrize("said", [None, {"role": "assistant", "content": "{}"}, 3, b"{}"])
+def test_words_that_are_no_text_are_none(said: Any) -> None:
+    """A message of a model that calls a tool has no content."""
+    memory = plugged(write=lambda _: said)
+    memory.add(called(("find", {"query": "dog", "name": "dogs"}), at=0))
+    memory.add(result({"n": 3}, 0))
+    memory.compact()
+    assert [made.problem for made in memory.compactions] == ["the reply is no summary"]
+    assert summary_in(memory.messages())["working"]["sets"] == {"dogs": 3}
+
+
 def test_a_result_that_alone_is_too_large_is_shortened_and_says_so() -> None:
     memory = plugged()
     memory.add(called(("find", {"query": "dog", "name": "dogs"}), at=0))
