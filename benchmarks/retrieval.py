@@ -87,7 +87,7 @@ def read_gallery(encoder: Encoder) -> tuple[Gallery, float]:
     if not folder.is_dir():
         sys.exit(f"error: the captioned photos are not at {folder}\nhint: PHOTOCRAFT_TEST_SHARED")
     data = read_captioned(folder)
-    assert not data.problems, data.problems
+    assert not data.problems.counts, data.problems
     vectors, seconds = timed(encoder, [folder / name for name in data.files])
     asker = Asker(encoder, vectors)
     complete = np.array([name in data.complete for name in data.files])

@@ -6,7 +6,7 @@ Knows no layout of a data set.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from photocraft_local.settings import Settings
 if TYPE_CHECKING:
     from photocraft_local.app.benchmarking import Listeners, Options
     from photocraft_local.evaluation.dataset import Dataset
+    from photocraft_local.evaluation.problems import Problems
     from photocraft_local.evaluation.results import ResultRow, RunFolder
 
 _PRESETS = ("direct", "embedding-only", "imageseeker", "lmm-searcher", "photocraft")
@@ -118,12 +119,16 @@ def listeners(console: Console, dataset: Dataset, out: Path) -> Listeners:
 
 
 def show_problems(dataset: Dataset, console: Console) -> None:
-    problems = dataset.problems
+    show_faults(dataset.problems, console, "run.json")
+
+
+def show_faults(problems: Problems, console: Console, where: str) -> None:
+    """``where`` all of them are named."""
     for problem in problems.named[:_SHOWN_PROBLEMS]:
         console.warning(str(problem))
     if total := problems.counts.total():
         counts = ", ".join(f"{kind} {num}" for kind, num in sorted(problems.counts.items()))
-        console.warning(f"{total} faults of the data set, all named in run.json: {counts}")
+        console.warning(f"{total} faults of the data set, all named in {where}: {counts}")
 
 
 def report(
@@ -143,7 +148,11 @@ def report(
 
 
 def show_scores(told: dict[str, Json], console: Console) -> None:
-    figures = told["figures"]
+    show_figures(told["figures"], console)
+    console.line(f"run: {told['out']}")
+
+
+def show_figures(figures: dict[str, Json], console: Console) -> None:
     console.line(f"{'':16}{'n':>5}  {'EM':>18}  {'F1':>18}")
     for name, scores in {"overall": figures["all"], **figures["by_kind"]}.items():
         em, f1 = (_with_interval(scores[part]) for part in ("em", "f1"))
@@ -158,7 +167,24 @@ def show_scores(told: dict[str, Json], console: Console) -> None:
     console.line(f"ended: {status}")
     if classes := figures["failure_classes"]:
         console.line("wrong: " + ", ".join(f"{num} {name}" for name, num in classes.items()))
-    console.line(f"run: {told['out']}")
+
+
+def show_table(
+    title: str, names: Sequence[str], rows: Mapping[str, Mapping[str, Json]], console: Console
+) -> None:
+    """A line a row, a column a name; a number that is not there is a dash."""
+    width = max(14, *[len(name) for name in rows]) if rows else 14
+    console.line(f"{title:<{width}}  " + "  ".join(f"{name:>8}" for name in names))
+    for label, row in rows.items():
+        cells = [_cell(row.get(name)) for name in names]
+        padded = [f"{cell:>{max(8, len(n))}}" for cell, n in zip(cells, names, strict=True)]
+        console.line(f"{label:<{width}}  " + "  ".join(padded))
+
+
+def _cell(value: Json) -> str:
+    if value is None or value != value:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def _with_interval(values: Sequence[float]) -> str:

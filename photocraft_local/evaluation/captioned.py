@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.tables import Problem, columns_of, read_table
+from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.tables import Row, columns_of, place_of, read_table
 
 OBJECT = "object"  # queries of this kind are judged among the fully labelled photos only
 CAPTION, ABSENT = "caption", "absent"
@@ -38,16 +39,18 @@ class Captioned:
     files: tuple[str, ...]
     complete: frozenset[str]
     queries: tuple[CaptionedQuery, ...]
-    problems: list[Problem] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
 
 
-def read_captioned(folder: Path, negatives: Path | None = None) -> Captioned:
+def read_captioned(
+    folder: Path, negatives: Path | None = None, *, strict: bool = False
+) -> Captioned:
     """``negatives``: a text file with one query a line that no photo answers.
 
     Raises EvaluationError for a folder of another layout, or one without a usable photo or query.
-    What is wrong with single rows stands in ``problems``; such a row is left out, and so is a
-    query of which a right photo is missing."""
-    reading = _Reading(folder)
+    What is wrong with single rows stands in ``problems`` (``strict``: it ends the reading); such a
+    row is left out, and so is a query of which a right photo is missing."""
+    reading = _Reading(folder, Problems(strict))
     reading.photos()
     if (folder / "queries.csv").exists():
         reading.queries()
@@ -57,9 +60,11 @@ def read_captioned(folder: Path, negatives: Path | None = None) -> Captioned:
         reading.negatives(negatives)
     if not reading.files or not reading.found:
         what = "query" if reading.files else "photo"
+        num = reading.problems.counts.total()
+        first = f", e.g. {reading.problems.named[0]}" if num else ""
         raise EvaluationError(
-            f"{folder} has no {what} that can be used ({len(reading.problems)} rows cannot)",
-            hint="--json lists each row that cannot be used, and why",
+            f"{folder} has no {what} that can be used ({num} rows cannot{first})",
+            hint="docs/evaluation.md describes the layout",
         )
     return Captioned(
         folder,
@@ -71,13 +76,12 @@ def read_captioned(folder: Path, negatives: Path | None = None) -> Captioned:
 
 
 class _Reading:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, problems: Problems) -> None:
+        self.folder, self.problems = folder, problems
         self.files: list[str] = []
         self.complete: set[str] = set()
         self.texts: dict[str, list[str]] = {}  # caption → its files
         self.found: list[CaptionedQuery] = []
-        self.problems: list[Problem] = []
 
     def photos(self) -> None:
         path = self.folder / "captions.csv"
@@ -87,13 +91,13 @@ class _Reading:
         for row in read_table(path, {"file"}, self.problems):
             name = row["file"]
             if not (self.folder / name).is_file():
-                self._wrong(path, row, f"there is no file {name!r}")
+                self._wrong("missing-image", path, row, f"there is no file {name!r}")
                 continue
             if name not in seen:
                 seen.add(name)
                 self.files.append(name)
             elif len(captions) != 1:  # in two columns a photo may have several lines
-                self._wrong(path, row, f"{name!r} stands twice")
+                self._wrong("duplicate-id", path, row, f"{name!r} stands twice")
                 continue
             if row.get("labels_complete", "1") == "1":
                 self.complete.add(name)
@@ -113,12 +117,12 @@ class _Reading:
             right = frozenset(filter(None, map(str.strip, row["relevant_files"].split("|"))))
             name = row.get("query_id") or row[""]
             if name in seen:
-                self._wrong(path, row, f"query {name!r} stands twice")
+                self._wrong("duplicate-id", path, row, f"query {name!r} stands twice")
             elif not row["text"]:
-                self._wrong(path, row, f"query {name!r} has no text")
+                self._wrong("bad-line", path, row, f"query {name!r} has no text")
             elif absent := sorted(right - known):
-                self._wrong(path, row, f"query {name!r} wants a photo that is not there: "
-                                       f"{absent[0]!r}")  # fmt: skip
+                what = f"query {name!r} wants a photo that is not there: {absent[0]!r}"
+                self._wrong("unknown-answer", path, row, what)
             else:
                 seen.add(name)
                 kind = row.get("kind") or CAPTION
@@ -138,5 +142,5 @@ class _Reading:
             query = CaptionedQuery(f"{path.name}:{number}", ABSENT, text, frozenset())
             self.found.append(query)
 
-    def _wrong(self, path: Path, row: dict[str, str], what: str) -> None:
-        self.problems.append(Problem(path.name, int(row[""]), what))
+    def _wrong(self, kind: str, path: Path, row: Row, what: str) -> None:
+        self.problems.add(kind, place_of(path, row), what)

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Literal
 
 from photocraft_local.errors import EvaluationError, PhotoError
-from photocraft_local.evaluation.tables import Problem, Row, columns_of, read_table
+from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.tables import Row, columns_of, place_of, read_table
 from photocraft_local.files.metadata import read_metadata
 from photocraft_local.records import FileMetadata, Json
 
@@ -66,7 +67,7 @@ class Check:
 class MetadataReport:
     num_files: int
     checks: tuple[Check, ...]
-    problems: list[Problem] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By field, in order: how many of each verdict."""
@@ -88,38 +89,59 @@ class MetadataReport:
             "fields": self.counts(),
             "not_right": [asdict(check) for check in self.of("wrong", "missing")],
             "more": [asdict(check) for check in self.of("more")],
-            "problems": [problem.to_json() for problem in self.problems],
+            "problems": self.problems.to_json(),
         }
 
 
-def check_metadata(folder: Path, table: Path | None = None) -> MetadataReport:
-    """Raises EvaluationError for a folder without a table, or a table without a file."""
+@dataclass(slots=True)
+class TruthTable:
+    """``files``: what the table says of each; ``notes``: its words on a file."""
+
+    files: dict[str, Truth] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    problems: Problems = field(default_factory=Problems)
+
+
+def read_truth(folder: Path, table: Path | None = None, *, strict: bool = False) -> TruthTable:
+    """Raises EvaluationError for a folder without a table, or a table without a file; with
+    ``strict`` for the first row that cannot be used, too."""
     path = table or _table(folder)
     is_outcome = "outcome" in columns_of(path)
     needed = {"file", "outcome"} if is_outcome else {"file", "exif_DateTimeOriginal"}
-    problems: list[Problem] = []
-    checks: list[Check] = []
-    seen: set[str] = set()
-    for row in read_table(path, needed, problems):
-        name, line = row["file"], int(row[""])
-        if not (folder / name).is_file() or name in seen:
-            what = f"{name!r} stands twice" if name in seen else f"there is no file {name!r}"
-            problems.append(Problem(path.name, line, what))
-            continue
+    found = TruthTable(problems=Problems(strict))
+    for row in read_table(path, needed, found.problems):
+        name = row["file"]
         try:
+            if name in found.files:
+                raise ValueError("it stands twice")
+            if not (folder / name).is_file():
+                raise ValueError("there is no such file")
             truth = _outcome_truth(row) if is_outcome else _tag_truth(row)
         except ValueError as exc:
-            problems.append(Problem(path.name, line, f"{name!r}: {exc}"))
+            found.problems.add("bad-line", place_of(path, row), f"{name!r}: {exc}")
             continue
-        seen.add(name)
-        note = row.get("note", row.get("special", ""))
-        checks += _checked(name, truth, read(folder / name), note)
-    if not seen:
+        found.files[name] = truth
+        found.notes[name] = row.get("note", row.get("special", ""))
+    if not found.files:
+        num = found.problems.counts.total()
         raise EvaluationError(
-            f"{path} names no file of {folder} ({len(problems)} rows cannot be used)",
+            f"{path} names no file of {folder} ({num} rows cannot be used)",
             hint="the column `file` is relative to the folder",
         )
-    return MetadataReport(len(seen), tuple(checks), problems)
+    return found
+
+
+def check_metadata(
+    folder: Path, table: Path | None = None, *, strict: bool = False
+) -> MetadataReport:
+    """Raises what ``read_truth`` raises."""
+    told = read_truth(folder, table, strict=strict)
+    checks = [
+        check
+        for name, truth in told.files.items()
+        for check in _checked(name, truth, read(folder / name), told.notes[name])
+    ]
+    return MetadataReport(len(told.files), tuple(checks), told.problems)
 
 
 def read(path: Path) -> Truth:

@@ -10,6 +10,7 @@ from photocraft_local.embeddings.encoder import Encoder
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.captioned import ABSENT, OBJECT, Captioned, CaptionedQuery
 from photocraft_local.evaluation.cutoffs import Calibrated, calibrated
+from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.retrieval import (
     Asker,
     Mask,
@@ -19,7 +20,6 @@ from photocraft_local.evaluation.retrieval import (
     ranking_figures,
     set_figures,
 )
-from photocraft_local.evaluation.tables import Problem
 from photocraft_local.library.progress import Progress, silent
 from photocraft_local.records import Json
 
@@ -39,7 +39,7 @@ class RetrievalReport:
     absent: dict[str, float]
     returned: dict[str, int]
     cutoff: Calibrated
-    problems: list[Problem]
+    problems: Problems
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -51,7 +51,7 @@ class RetrievalReport:
             "absent": self.absent,
             "absent_yet_returned": self.returned,
             "calibration": self.cutoff.to_json(),
-            "problems": [problem.to_json() for problem in self.problems],
+            "problems": self.problems.to_json(),
         }
 
 
@@ -64,18 +64,16 @@ def measure(
     vectors, broken = embed(encoder, paths, workers=workers, progress=progress)
     names = [name for at, name in enumerate(data.files) if at not in broken]
     lost = {data.files[at] for at in broken}
-    problems = [
-        *data.problems,
-        *[Problem(data.files[at], 0, why) for at, why in sorted(broken.items())],
-        *[
-            Problem("queries", 0, f"query {query.id!r} wants a photo that cannot be decoded")
-            for query in data.queries
-            if query.relevant & lost
-        ],
-    ]
+    problems = data.problems
+    for at, why in sorted(broken.items()):
+        problems.add("unreadable-image", data.files[at], why)
+    for query in data.queries:
+        if query.relevant & lost:
+            what = "a right photo of it cannot be decoded"
+            problems.add("unknown-answer", f"query {query.id!r}", what)
     if not names:
         raise EvaluationError(
-            f"no photo of {data.folder} can be decoded: {problems[0]}",
+            f"no photo of {data.folder} can be decoded: {problems.named[0]}",
             hint="check that the files are pictures",
         )
     asked = _asked(encoder, data, names, vectors, lost)
@@ -103,7 +101,7 @@ def _report(
     encoder: Encoder,
     num_photos: int,
     asked: list[tuple[CaptionedQuery, ScoredQuery]],
-    problems: list[Problem],
+    problems: Problems,
 ) -> RetrievalReport:
     kinds: dict[str, list[ScoredQuery]] = {}
     for query, scored in asked:

@@ -7,28 +7,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
-from photocraft_local.records import Json
+from photocraft_local.evaluation.problems import Problems
 
 Row = dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One item that cannot be used; ``line`` of the table, 0 where there is none."""
-
-    where: str  # the file
-    line: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.where}{f':{self.line}' if self.line else ''}: {self.what}"
-
-    def to_json(self) -> dict[str, Json]:
-        return {"where": self.where, "line": self.line, "what": self.what}
 
 
 def columns_of(path: Path) -> list[str]:
@@ -36,7 +20,7 @@ def columns_of(path: Path) -> list[str]:
     return next(_lines(path), [])
 
 
-def read_table(path: Path, needed: Collection[str], problems: list[Problem]) -> Iterator[Row]:
+def read_table(path: Path, needed: Collection[str], problems: Problems) -> Iterator[Row]:
     """The rows that have as many cells as the table has columns; blanks at their ends are gone.
     Others go to ``problems``. The key ``""`` holds the line number.
 
@@ -57,7 +41,12 @@ def read_table(path: Path, needed: Collection[str], problems: list[Problem]) -> 
             yield {**dict(zip(head, cells, strict=True)), "": str(number)}
         elif cells:
             what = f"{len(cells)} cells in a table of {len(head)} columns"
-            problems.append(Problem(path.name, number, what))
+            problems.add("bad-line", f"{path.name} line {number}", what)
+
+
+def place_of(path: Path, row: Row) -> str:
+    """Where a row stands, in words."""
+    return f"{path.name} line {row['']}"
 
 
 def _lines(path: Path) -> Iterator[list[str]]:

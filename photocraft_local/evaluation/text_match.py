@@ -18,7 +18,7 @@ from photocraft_local.timelang import TimeMention, find_times
 
 _NUMBER = re.compile(r"\d[\d.,' \u2009\u202f]*\d|\d")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,' \u2009\u202f])\d{3})(?:\1\d{3})*")
-_ISO = r"\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d)?)?)?"
+_ISO = r"\d{4}-\d\d(?:-\d\d)?"
 _WORD = re.compile(
     rf"(?:{_ISO}(?!\d))|-?\d+(?:[.:]\d+)*|[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+|\d+"
 )
@@ -27,7 +27,9 @@ _COUNTED = re.compile(r"[零一两二三四五六七八九十](?=[张張个個�
 # A word that leans on the day of the question is no date: it must mean the same on two days.
 _DAYS = (date(2100, 3, 3), date(2103, 8, 17))
 _MOST_DATED = 2000  # characters that are looked through for dates
-_MINUTES_AROUND = 15  # that a spoken time of day is widened by
+# Minutes that a spoken time of day is widened to, and where in them it lies: a full hour means all
+# of it, any other time some minutes on either side.
+_WIDENED = {60: 0, 30: 15}
 
 
 def normal_words(text: str) -> list[str]:
@@ -55,7 +57,8 @@ def _with_iso_dates(text: str) -> str:
 
 
 def _iso(mention: TimeMention) -> str:
-    """``2021``, ``2021-06``, ``2021-06-14`` or with a time of day; empty for any other time."""
+    """``2021``, ``2021-06``, ``2021-06-14``, the time of day as a word of its own; empty for any
+    other time."""
     when = mention.when
     others = (when.months, when.year_days, when.weekdays, when.holidays, when.without)
     if len(when.intervals) != 1 or any(others) or len(when.hours) > 1:
@@ -63,18 +66,18 @@ def _iso(mention: TimeMention) -> str:
     start, end = when.intervals[0]
     if when.hours:
         low, high = when.hours[0]
-        if end - start != timedelta(days=1) or high - low != 2 * _MINUTES_AROUND:
+        if end - start != timedelta(days=1) or high - low not in _WIDENED:
             return ""
-        start += timedelta(minutes=low + _MINUTES_AROUND)
-        return start.isoformat(timespec="minutes")
+        start += timedelta(minutes=low + _WIDENED[high - low])
+        return start.isoformat(" ", "minutes")
     return _named(start, end)
 
 
 def _named(start: datetime, end: datetime) -> str:
     day = start.date().isoformat()
     lengths = {
-        timedelta(seconds=1): start.isoformat(timespec="seconds"),
-        timedelta(minutes=1): start.isoformat(timespec="minutes"),
+        timedelta(seconds=1): start.isoformat(" ", "seconds"),
+        timedelta(minutes=1): start.isoformat(" ", "minutes"),
         timedelta(days=1): day if start.time() == datetime.min.time() else "",
     }
     if (length := end - start) in lengths:
@@ -89,7 +92,7 @@ def _one_number(found: re.Match[str]) -> str:
     """``1,200``, ``1.200`` and ``1 200`` → ``1200``; ``3,50`` → ``3.5``; dates and times stay."""
     text = found[0]
     before, after = found.string[: found.start()], found.string[found.end() :]
-    if before.endswith(("-", ":")) or after.startswith(("-", ":")) or before[-1:] == "T":
+    if before.endswith(("-", ":")) or after.startswith(("-", ":")):
         return text
     if _GROUPED.fullmatch(text):
         return re.sub(r"\D", "", text)

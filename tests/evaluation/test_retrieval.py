@@ -150,7 +150,7 @@ def test_a_folder_with_queries(folder: Path) -> None:
     negatives = folder / "none.txt"
     negatives.write_text("orange\n\npink\n")
     data = read_captioned(folder, negatives)
-    assert data.problems == []
+    assert not data.problems.counts
     found = measure(NullEncoder(), data)
     assert found.num_queries == {"caption": 1, "object": 6, "absent": 3}
     assert found.ranking["object"]["hit_at_1"] == 1.0  # judged among the labelled ones
@@ -166,7 +166,7 @@ def test_two_columns_are_enough(folder: Path) -> None:
         rows.writerows([["red1.png", "red"], ["red2.png", "red"], ["blue1.png", "blue, all of it"],
                         ["blue1.png", "blue"]])  # fmt: skip
     data = read_captioned(folder)
-    assert data.problems == []
+    assert not data.problems.counts
     assert data.files == ("red1.png", "red2.png", "blue1.png")
     assert {q.text: set(q.relevant) for q in data.queries} == {
         "red": {"red1.png", "red2.png"},
@@ -190,10 +190,11 @@ def test_what_is_wrong_is_named_and_the_rest_goes_on(folder: Path) -> None:
         ["4", "object", "green", "green1.png"],
     )
     found = measure(NullEncoder(), read_captioned(folder))
-    told = "\n".join(map(str, found.problems))
-    for words in ("there is no file 'black2.png'", "'red1.png' stands twice", "captions.csv:15",
+    told = "\n".join(map(str, found.problems.named))
+    for words in ("there is no file 'black2.png'", "'red1.png' stands twice",
+                  "captions.csv line 15",
                   "query '1' stands twice", "query '2' has no text", "'black2.png'",
-                  "green1.png: ", "query '4' wants a photo that cannot be decoded"):  # fmt: skip
+                  "green1.png: ", "query '4': a right photo of it cannot be decoded"):  # fmt: skip
         assert words in told
     assert found.num_queries == {"object": 1}
     assert found.num_photos == 10
@@ -227,7 +228,7 @@ def test_no_table_and_no_readable_photo(folder: Path, tmp_path: Path) -> None:
 def test_the_shared_set_is_scored_as_a_search_scores_it(shared: Path) -> None:
     """The null encoder knows ten colours: most captions mean nothing to it, and find nothing."""
     data = read_captioned(shared / "data/captioned")
-    assert data.problems == []
+    assert not data.problems.counts
     assert (len(data.files), len(data.complete), len(data.queries)) == (199, 143, 784)
     vectors, broken = embed(NullEncoder(), [shared / "data/captioned" / n for n in data.files[:20]])
     assert broken == {}

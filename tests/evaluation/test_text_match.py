@@ -32,6 +32,7 @@ def test_a_day_is_the_same_however_it_is_written(written: str) -> None:
         ("im Juni 2021", "juin 2021"),
         ("in 2021", "2021"),
         ("14 June 2021 at 10:31", "2021-06-14 10:31"),
+        ("14 June 2021 at 10:00", "2021-06-14 10:00"),
         ("1,200", "1.200"),
         ("1 200", "1200"),
         ("3,5 km", "3.50 km"),
@@ -79,6 +80,7 @@ def test_held_in_a_sentence() -> None:
     assert metrics.text_contained("一共有 3 张照片", "3")
     assert metrics.text_contained("一共有三张照片。", "3")
     assert metrics.text_contained("There are twelve of them, all from 2021.", "12")
+    assert metrics.text_contained("on 14 December 2003 at 12:01 (1 photo)", "2003-12-14")
     assert not metrics.text_contained("There are 120 of them.", "12")
     assert not metrics.text_contained("Am 15. Juni 2021 in Porto", "14 June 2021")
 

@@ -15,6 +15,11 @@ from photocraft_local.cli.parser import shared_options
 SUBCOMMANDS: dict[str, str] = {
     "disbench": "questions of a DISBench folder: exact match and F1 of the sets",
     "photobench": "questions of a PhotoBench folder: ranks, sets, and questions without an answer",
+    "retrieval": "how well an encoder finds captioned photos by words, and where to cut",
+    "metadata": "what is read in real files, against a table of the truth",
+    "report": "a run as one HTML page: figures, plots, the worst answers",
+    "compare": "two runs over the same questions, by paired tests",
+    "ablation": "the same questions without one tool or memory at a time",
 }
 
 

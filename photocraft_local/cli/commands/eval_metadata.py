@@ -1,0 +1,102 @@
+"""``photocraft eval metadata FOLDER``: what is read in real files, against a table of the truth.
+
+With ``--ask`` or ``--questions`` the files are asked about, too, and answers in words scored.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from photocraft_local.cli import exit_codes
+from photocraft_local.cli.console import Console
+from photocraft_local.cli.evaluation import out_of, show_faults, show_table
+from photocraft_local.cli.parser import (
+    add_backbone_options,
+    add_encoder_option,
+    settings_overrides,
+)
+from photocraft_local.cli.rendering import count_text
+from photocraft_local.errors import UsageError
+from photocraft_local.records import Json
+from photocraft_local.settings import Settings
+
+_RULES = ("num", "text_exact", "text_normalised", "text_contained", "em")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="with expected.csv or manifest.csv"
+    )
+    parser.add_argument(
+        "--table", metavar="FILE.csv", type=Path, help="another table of the folder's files"
+    )
+    parser.add_argument(
+        "--ask", action="store_true", help="ask questions made from the table, in five languages"
+    )
+    parser.add_argument(
+        "--questions", metavar="FILE.csv", type=Path, help="ask these: columns question, answer"
+    )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, help="of the run of questions")
+    parser.add_argument(
+        "--strict", action="store_true", help="stop at the first fault of the data set"
+    )
+    add_encoder_option(parser)
+    add_backbone_options(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Exit code 1: a field is wrong or missing."""
+    from photocraft_local.evaluation.metadata_truth import VERDICTS, check_metadata
+
+    asks = args.ask or args.questions
+    if args.out and not asks:
+        raise UsageError("--out goes with --ask or --questions", hint="add one of them")
+    found = check_metadata(args.folder, args.table, strict=args.strict)
+    show_faults(found.problems, console, "--json")
+    wrong = found.of("wrong", "missing")
+    told = found.to_json()
+    if not args.json:
+        console.line(count_text(found.num_files, "file"))
+        show_table("field", VERDICTS, found.counts(), console)
+        for check in wrong:
+            console.line(f"{check.verdict}: {check}")
+        if more := found.of("more"):
+            values = count_text(len(more), "value")
+            console.note(f"{values} from sources that the table does not name: --json")
+    if asks:
+        told["questions"] = _asked(args, console)
+    if args.json:
+        console.json(told)
+    return exit_codes.FAULT_FOUND if wrong else exit_codes.OK
+
+
+def _asked(args: argparse.Namespace, console: Console) -> Json:
+    from photocraft_local.app.measuring import ask_files
+    from photocraft_local.evaluation.metadata_truth import read_truth
+    from photocraft_local.evaluation.problems import Problems
+    from photocraft_local.evaluation.reports.figures import figures
+    from photocraft_local.evaluation.text_questions import (
+        made_questions,
+        read_questions,
+        usable,
+    )
+
+    truth = read_truth(args.folder, args.table).files
+    problems = Problems(args.strict)
+    if args.questions:
+        chosen, questions = truth, read_questions(args.questions, problems)
+    else:
+        chosen = usable(truth)
+        questions = made_questions(chosen)
+    show_faults(problems, console, "the table of questions")
+    names = ("encoder", "backbone", "weights", "backbone_url")
+    settings = Settings.load(**settings_overrides(args, *names))
+    files = {name: args.folder / name for name in chosen}
+    run_folder = ask_files(settings, files, questions, out_of(args, "metadata"))
+    told = figures(run_folder.sorted_rows())
+    if not args.json:
+        rows = {"answers": {**told["text"], "em": told["all"]["em"][0]}}
+        show_table("questions", _RULES, rows, console)
+        console.line(f"run: {run_folder.path}")
+    return {"out": str(run_folder.path), "figures": told}

@@ -1,0 +1,71 @@
+"""Questions with answers in words: made from the truth alone, put to the real files, scored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from photocraft_local.app.measuring import ask_files
+from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.metadata_truth import read_truth
+from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.reports.figures import figures
+from photocraft_local.evaluation.text_questions import made_questions, read_questions, usable
+from photocraft_local.settings import Settings
+
+TRUTH = {
+    "a.jpg": {"outcome": "index", "time": "2021-06-14T10:00:00", "camera": "Canon|EOS 5D"},
+    "b.jpg": {"outcome": "index", "time": "2021-06-14T11:00:00", "camera": "Canon|EOS 5D"},
+    "c.jpg": {"outcome": "index", "time": "2021-08-01T11:00:00"},
+    "d.jpg": {"outcome": "index", "time": None, "camera": "Apple|iPhone 4"},
+    "e.jpg": {"outcome": "index", "time": ""},
+    "f.jpg": {"outcome": "skip"},
+}
+
+
+def test_questions_follow_the_truth() -> None:
+    assert set(usable(TRUTH)) == {"a.jpg", "b.jpg", "c.jpg", "d.jpg"}
+    made = made_questions(usable(TRUTH))
+    told = {(one.kind, *one.groups): one for one in made}
+    count = told["photos-of-year", "zh"]
+    assert (count.gold_text, count.gold) == ("3", frozenset({"a.jpg", "b.jpg", "c.jpg"}))
+    assert told["days-of-year", "en"].gold_text == "2"
+    assert told["first-day", "de"].gold_text == "2021-06-14"
+    assert told["last-day", "en"].gold == frozenset({"c.jpg"})
+    cameras = {one.text: one.gold_text for one in made if one.kind == "photos-of-camera"}
+    assert cameras == {
+        "how many photos were taken with the EOS 5D": "2",
+        "how many photos were taken with the iPhone 4": "1",
+    }
+    assert ("camera-of-last", "en") not in told  # nobody knows what took it
+    assert ("day-of-camera", "en") not in told
+    assert len({one.key for one in made}) == len(made)
+
+
+def test_a_table_of_questions(tmp_path: Path) -> None:
+    table = tmp_path / "q.csv"
+    table.write_text("id,question,answer,photos\na,how many?,3,x.jpg|y.jpg\na,again?,1,\nb,,2,\n")
+    problems = Problems()
+    (only,) = read_questions(table, problems)
+    assert (only.gold_text, only.gold) == ("3", frozenset({"x.jpg", "y.jpg"}))
+    assert [one.where for one in problems.named] == ["q.csv line 3", "q.csv line 4"]
+
+
+def test_the_planner_answers_in_words(shared: Path, shared_cache: Path, tmp_path: Path) -> None:
+    folder = shared / "data/odd"
+    truth = {name: told for name, told in usable(read_truth(folder).files).items()
+             if name.startswith(("date_", "orient_"))}  # fmt: skip
+    questions = [one for one in made_questions(truth) if one.groups != ("de",)]
+    settings = Settings(cache=shared_cache, encoder="null", backbone="planner")
+    files = {name: folder / name for name in truth}
+    run = ask_files(settings, files, questions, tmp_path / "run")
+    told = figures(run.sorted_rows())
+    assert told["text"]["num"] == len(questions) > 20
+    assert told["text"]["text_contained"] == 1
+    assert told["all"]["em"][0] == 1
+    assert not (tmp_path / "run/library/memory/episodes.jsonl").exists()
+    with pytest.raises(EvaluationError, match="another fingerprint"):
+        ask_files(settings, files, questions[1:], tmp_path / "run")
+    with pytest.raises(EvaluationError, match="no question"):
+        ask_files(settings, files, [], tmp_path / "other")
