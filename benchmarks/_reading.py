@@ -20,7 +20,9 @@ _SUMMARY = "Summary of the turns so far"
 _LINE = re.compile(r"^\d+ (\w+) (?=\{)")
 _SHORT_LINE = re.compile(r"^\d+ (\w+) -> (?:(\w+): )?")
 _FOLDED = re.compile(r"\b([a-z_]+) \d+")
-_SET = re.compile(r"\"(\w+)\"=(\d+)")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
+_SETS = re.compile(r"(?:^| \| )sets: (.*?)(?: \| |$)")
+_SET = re.compile(r"(\w+)=(\d+)")
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,17 @@ def _turn(prompt: Prompt, tool: str, arguments: dict[str, Any], told: Mapping[st
     result, error = told.get("result", {}), told.get("error", "")
     made = Made(tool, arguments, result, error)
     prompt.made.append(made)
-    prompt.counts |= {name: int(count) for name, count in _SET.findall(str(told.get("state", "")))}
+    prompt.counts |= dict(_sets(str(told.get("state", ""))))
     if "save_as" in arguments and not error:
         prompt.counts[arguments["save_as"]] = result.get("count", 0)
+
+
+def _sets(line: str) -> Iterator[tuple[str, int]]:
+    """The sets of a state line. No name of a controller's needs quotes, and what stands in some is
+    text of others."""
+    bare = _QUOTED.sub('""', line).partition(" | note: ")[0]
+    for found in _SETS.finditer(bare):
+        yield from ((name, int(count)) for name, count in _SET.findall(found[1]))
 
 
 def _told(lines: Sequence[str]) -> Iterator[Made]:

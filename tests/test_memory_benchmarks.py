@@ -13,6 +13,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photocraft_local.memory.state_line import state_line
+from photocraft_local.memory.working import Change, Constraint, WorkingState
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +125,22 @@ def test_questions_have_photos_that_are_right_and_can_be_read(module: Any) -> No
         assert words is not None, one.text
         drafts = [ways.filled(way, words, "") for way in ways.repertoire(words, "")]
         assert sum(draft is not None for draft in drafts) >= 4, one.text
+
+
+@given(
+    counts=st.dictionaries(
+        st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.integers(0, 99)
+    ),
+    said=st.sampled_from(["sets: june=3 | x", 'a "june=4"', "june=5, | sets: june=6", "plain"]),
+    new=st.booleans(),
+)
+def test_the_sets_of_a_state_line_are_read_as_the_product_writes_them(
+    module: Any, counts: dict[str, int], said: str, new: bool
+) -> None:
+    """Whatever a condition says beside them; of many the newest."""
+    state = WorkingState([Constraint("look", said)], sets=counts)
+    change = Change(sets=tuple(counts) if new else ())
+    told = dict(module("_reading")._sets(state_line(state, change, [said])))
+    kept = list(counts)[-(4 if new else 2) :]
+    assert {name: told[name] for name in kept} == {name: counts[name] for name in kept}
+    assert set(told) == set(kept)
