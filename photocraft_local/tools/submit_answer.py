@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from photocraft_local.errors import UsageError
-from photocraft_local.records import Answer, Json, Observation, Photo, Usage
+from photocraft_local.records import Answer, Evidence, Json, Observation, Photo, Usage
 from photocraft_local.tools import evidence, schema, standings
 from photocraft_local.tools.context import ToolContext
 from photocraft_local.tools.format import counted, listing, safe_text
@@ -111,21 +111,7 @@ class SubmitAnswer:
             left_out = {uid: checked.looks[uid] for uid in checked.below()}
             photos = [photo for photo in photos if photo.uid not in left_out]
             found = {photo.uid: found[photo.uid] + checked.evidence(photo.uid) for photo in photos}
-        data: dict[str, Json] = {
-            "accepted": True,
-            "count": len(photos),
-            "photos": [photo.uid for photo in photos],
-            "evidence": {
-                uid: [evidence.as_json(piece) for piece in pieces] for uid, pieces in found.items()
-            },
-            "text": safe_text(arguments.get("text", ""), _LONGEST),
-        }
-        if "reason" in arguments:
-            data["reason"] = safe_text(arguments["reason"], _LONGEST)
-        if left_out:
-            data["left_out"] = [look.row(uid) for uid, look in left_out.items()]
-        if not_used := [*not_used, *silent.not_kept()]:
-            data["not_used"] = not_used
+        data = _accepted(arguments, found, left_out, [*not_used, *silent.not_kept()])
         conditions = counted(len(arguments["evidence"]), "condition")
         brief = f"answered with {counted(len(photos), 'photo')}; {conditions} verified"
         return Observation(self.name, data=data, brief=brief, usage=usage)
@@ -212,6 +198,31 @@ def _concerned(claim: Mapping[str, Any], context: ToolContext, photos: list[Phot
             hint="add the photos to the answer, or name them as anchors",
         )
     return concerned
+
+
+def _accepted(
+    arguments: Arguments,
+    found: Mapping[str, Sequence[Evidence]],
+    left_out: Mapping[str, Look],
+    not_used: Sequence[str],
+) -> dict[str, Json]:
+    """The data of an answer that stands; ``found``: its photos, each with its evidence."""
+    data: dict[str, Json] = {
+        "accepted": True,
+        "count": len(found),
+        "photos": list(found),
+        "evidence": {
+            uid: [evidence.as_json(piece) for piece in pieces] for uid, pieces in found.items()
+        },
+        "text": safe_text(arguments.get("text", ""), _LONGEST),
+    }
+    if "reason" in arguments:
+        data["reason"] = safe_text(arguments["reason"], _LONGEST)
+    if left_out:
+        data["left_out"] = [look.row(uid) for uid, look in left_out.items()]
+    if not_used:
+        data["not_used"] = list(not_used)
+    return data
 
 
 def _refused(tool: str, unmet: list[dict[str, Json]]) -> Observation:
