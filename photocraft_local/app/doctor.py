@@ -22,6 +22,10 @@ from photocraft_local.settings import Settings, default_config_path
 
 _MARKS_OF_GPU_EXTRA = ("vllm", "faiss-gpu", "onnxruntime-gpu")  # none of them is in `cpu`
 _LOW_DISK = 1 << 30  # bytes
+NO_GPU_RAN = (
+    "no GPU has run decoding, vector search or the Triton kernels of this program; nothing calls"
+    " the kernels yet (interpreted and compiled on a CPU). scripts/gpu_check.sh tells what holds"
+)
 
 
 def examine(settings: Settings) -> list[Finding]:
@@ -119,6 +123,7 @@ def _pictures(settings: Settings) -> Iterator[Finding]:
     path = resampling.chosen()
     state: State = "warning" if path.hint else "ok"
     yield Finding("crops and patches", state, f"{path.name}: {path.reason}", path.hint)
+    yield Finding("pictures not proven", "ok", NO_GPU_RAN)
 
 
 def _decoding(settings: Settings) -> Finding:

@@ -122,9 +122,9 @@ def _processor() -> str:
 
 
 def _gpu(found: Machine) -> Iterator[Figure]:
-    """Nothing of this package's own image code runs on a GPU yet, and no figure is made up."""
+    """No figure is made up for what another script measures."""
     why = f"there is no GPU here: {found.gpu_reason}" if not found.gpus else (
-        "no command uses the kernels yet: scripts/gpu_check.sh measures them"
+        "this command leaves it alone: scripts/gpu_check.sh measures it"
     )  # fmt: skip
     for name in ("decode", "crops (Triton kernel)", "filtered search (Triton kernel)"):
         yield Figure("gpu", name, why=why)
