@@ -85,7 +85,7 @@ def crop_planes(
     values = values or ModelValues()
     _check(pictures, crops)
     ends = np.cumsum([0, *(CHANNELS * crop.width * crop.height for crop in crops)]).tolist()
-    block = np.empty(ends[-1], values.dtype)
+    block = _fresh((ends[-1],), values.dtype)
     targets = [
         block[start:end].reshape(CHANNELS, crop.height, crop.width)
         for crop, (start, end) in zip(crops, pairwise(ends), strict=True)
@@ -133,7 +133,7 @@ def _check(pictures: Sequence[Pixels], crops: Sequence[Crop]) -> None:
 
 def _room(out: NDArray[Any] | None, shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
     if out is None:
-        return np.empty(shape, dtype)
+        return _fresh(shape, dtype)
     if out.dtype != dtype or out.shape[1:] != shape[1:] or not out.flags.c_contiguous:
         raise UsageError(
             f"out has {out.dtype} values of shape {out.shape}, wanted are {dtype} of {shape}"
@@ -141,6 +141,16 @@ def _room(out: NDArray[Any] | None, shape: tuple[int, int], dtype: np.dtype[Any]
     if len(out) < shape[0] or not out.flags.writeable:
         raise UsageError(f"out must be writeable and have at least {shape[0]} rows")
     return out[: shape[0]]
+
+
+def _fresh(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError) as exc:  # NumPy counts no further than it can address
+        raise UsageError(
+            f"a batch of {' × '.join(map(str, shape))} numbers does not fit into the memory",
+            hint="take the crops in runs: photocraft_local.imaging.crop_batch.parts",
+        ) from exc
 
 
 def _fill(

@@ -16,7 +16,7 @@ from PIL import Image
 
 from photocraft_local import imaging
 from photocraft_local.errors import UsageError
-from photocraft_local.imaging import resampling
+from photocraft_local.imaging import crop_batch, resampling
 from photocraft_local.imaging.crop_batch import Crop, crop_patches, crop_planes, parts
 from photocraft_local.imaging.geometry import Box
 from photocraft_local.imaging.model_values import HALF, Kind, ModelValues, PatchLayout
@@ -218,6 +218,16 @@ def test_what_does_not_fit_is_named_before_anything_is_written(crop: Crop, words
     with pytest.raises(UsageError, match=words):
         crop_patches([noise(30, 40)], [Crop(0, GOOD, 32, 32), crop], QWEN3, out=room)
     assert (room == 7).all()
+
+
+def test_a_batch_beyond_all_memory_is_named_and_can_be_parted() -> None:
+    crops = [Crop(0, GOOD, 1 << 16, 1 << 16)] * 100  # 5 TB
+    with pytest.raises(UsageError, match="does not fit into the memory") as caught:
+        crop_planes([noise(30, 40)], crops)
+    assert "parts" in caught.value.hint
+    assert [len(run) for run in parts(crops, QWEN3, BYTES, most_bytes=1 << 30)] == [1] * 100
+    with pytest.raises(UsageError, match="does not fit"):  # bytes that NumPy cannot count
+        crop_batch._fresh((1 << 62,), np.dtype(np.float32))
 
 
 @pytest.mark.parametrize(
