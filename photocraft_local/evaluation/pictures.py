@@ -40,7 +40,7 @@ def fingerprint(folder: Path, files: Iterable[Path], pictures: Iterable[Path]) -
             digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     for path in sorted(pictures):
-        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode(errors="surrogateescape"))
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
 
 

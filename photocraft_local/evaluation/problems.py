@@ -6,6 +6,7 @@ Reads lines and JSON in the one way that both data sets share. Knows neither of 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -119,4 +120,8 @@ def content_of(path: Path, problems: Problems) -> bytes:
 
 def is_plain_name(name: str) -> bool:
     """Whether an id can be a folder's or a file's name: it must not lead anywhere else."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
     return bool(name) and name not in (".", "..") and not set(name) & {"/", "\\", "\0"}

@@ -31,6 +31,6 @@ def submission(rows: Sequence[ResultRow], meta: Mapping[str, Json]) -> dict[str,
 
 
 def write(path: Path, content: Json) -> None:
-    text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    text = json.dumps(content, indent=1, sort_keys=True) + "\n"
     with mapped(path):
         write_atomically(path, text.encode())

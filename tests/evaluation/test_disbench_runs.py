@@ -23,6 +23,7 @@ from photocraft_local.app.evaluation_skills import Skills
 from photocraft_local.app.parts import Parts
 from photocraft_local.cli.main import main
 from photocraft_local.errors import EvaluationError, UsageError
+from photocraft_local.evaluation import submission
 from photocraft_local.evaluation.disbench.layout import load
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.library.library import Library
@@ -222,6 +223,24 @@ def test_a_picture_that_cannot_be_decoded_is_named_and_its_question_left_out(
     assert "0-august" in {row.question for row in rows}
     told = json.loads((tmp_path / "run/run.json").read_text())["about"]["problems"]
     assert any("7000000001.jpg" in line for line in told["named"])
+
+
+def test_names_and_words_that_are_no_utf8(shared: Path, settings: Settings, tmp_path: Path) -> None:
+    data = made_disbench.made(shared, tmp_path / "data", num_users=1)
+    images = os.fsencode(data / "images" / USER)
+    Path(os.fsdecode(images + b"/7000000009.jpg")).rename(os.fsdecode(images + b"/caf\xe9.jpg"))
+    row = {"query_id": "od\ud800d", "user_id": USER, "query": "all photos \ud800 \u202e",
+           "answer": ["7000000000"], "event_type": "intra-event"}  # fmt: skip
+    nobody = {**row, "query_id": "nobody", "user_id": "\ud800"}
+    with (data / "queries.jsonl").open("a") as file:
+        file.write(json.dumps(row) + "\n" + json.dumps(nobody) + "\n")
+    dataset = load(data)
+    assert dataset.problems.counts == {"missing-image": 1, "bad-line": 1}  # renamed; no folder
+    _, rows = evaluate(dataset, settings, Options(libraries=tmp_path / "lib"), tmp_path / "run")
+    assert len(rows) == 6
+    assert RunFolder.load(tmp_path / "run").sorted_rows() == rows
+    submission.write(tmp_path / "sub.json", submission.submission(rows, {}))
+    assert len(json.loads((tmp_path / "sub.json").read_text("ascii"))["predictions"]) == 6
 
 
 def test_photos_of_the_same_bytes_are_one(shared: Path, settings: Settings, tmp_path: Path) -> None:

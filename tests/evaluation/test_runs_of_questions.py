@@ -214,7 +214,21 @@ def test_a_question_that_stands_twice(tmp_path: Path) -> None:
 
 
 def test_names_of_files_for_any_id() -> None:
-    ids = ["a", "A b", "a_b", "a/b", "../..", "..", "", "x" * 300, "x" * 301, "\N{SNOWMAN}", "a~b"]
+    ids = [
+        "a",
+        "A b",
+        "a_b",
+        "a/b",
+        "../..",
+        "..",
+        "",
+        "x" * 300,
+        "x" * 301,
+        "\N{SNOWMAN}",
+        "a~b",
+        "\udcff",
+        "\ud800",
+    ]
     names = [safe_name(one) for one in ids]
     assert len(set(names)) == len(ids)
     assert all("/" not in name and name.strip(".") and len(name) < 120 for name in names)
