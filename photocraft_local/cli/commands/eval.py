@@ -20,6 +20,8 @@ SUBCOMMANDS: dict[str, str] = {
     "report": "a run as one HTML page: figures, plots, the worst answers",
     "compare": "two runs over the same questions, by paired tests",
     "ablation": "the same questions without one tool or memory at a time",
+    "histories": "made-up lives of labelled photos, and how many questions get their photos",
+    "synthesize": "questions about your own photos, proposed for you to review",
 }
 
 

@@ -1,0 +1,105 @@
+"""``photocraft eval histories``: a made-up life, and how many of its questions get their photos."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from photocraft_local.cli import exit_codes
+from photocraft_local.cli.commands.index import stages
+from photocraft_local.cli.console import Console
+from photocraft_local.cli.parser import (
+    add_backbone_options,
+    add_encoder_option,
+    positive,
+    settings_overrides,
+)
+from photocraft_local.settings import Settings
+
+if TYPE_CHECKING:
+    from photocraft_local.evaluation.histories.dials import Dials
+
+_DEFAULT_AGENTS = "backbone,oracle,random,empty"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", metavar="OUT", type=Path, help="the history's folder; resumes it")
+    parser.add_argument(
+        "--photos",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="labelled photos: captions.csv with file, labels, labels_complete",
+    )
+    parser.add_argument("--size", metavar="N", type=int, help="photos, 200 to 20000 (2000)")
+    parser.add_argument("--questions", metavar="N", type=int, help="how many (300)")
+    parser.add_argument("--seed", metavar="N", type=int, help="another one is another life (1)")
+    parser.add_argument("--hops", metavar="N", type=int, help="the most links of a question (5)")
+    parser.add_argument(
+        "--missing", metavar="SHARE", type=float, help="of files without time or position (0.1)"
+    )
+    parser.add_argument(
+        "--wrong", metavar="SHARE", type=float, help="of files that state a wrong one (0.02)"
+    )
+    parser.add_argument(
+        "--lookalikes", metavar="SHARE", type=float, help="of sights beside a photo like them (0.3)"
+    )
+    parser.add_argument(
+        "--unanswerable", metavar="SHARE", type=float, help="of questions without a photo (0.15)"
+    )
+    parser.add_argument(
+        "--agents",
+        metavar="A,B",
+        default=_DEFAULT_AGENTS,
+        help=f"of backbone, true-eyes, oracle, random, empty (default: {_DEFAULT_AGENTS})",
+    )
+    parser.add_argument(
+        "--concurrency", metavar="N", type=positive, default=1, help="questions at once"
+    )
+    parser.add_argument("--make-only", action="store_true", help="write the history, ask nothing")
+    add_encoder_option(parser)
+    add_backbone_options(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    from photocraft_local.app import histories
+    from photocraft_local.evaluation.histories.history import compose
+    from photocraft_local.evaluation.histories.scores import scores, table
+    from photocraft_local.evaluation.histories.sources import read_sources
+
+    agents = histories.checked_agents(args.agents.split(","))
+    settings = Settings.load(
+        **settings_overrides(args, "encoder", "backbone", "weights", "backbone_url")
+    )
+    history = compose(read_sources(args.photos.absolute()), _dials(args))
+    out = args.out.absolute()
+    if args.make_only:
+        history.write(out)
+        console.note(f"history: {out}")
+        if args.json:
+            console.json({"out": str(out), "counts": history.counts()})
+        return exit_codes.OK
+    with stages(console) as progress:
+        true_eyes = bool({"oracle", "true-eyes"} & set(agents))
+        made = histories.indexed(history, out, settings, true_eyes=true_eyes, progress=progress)
+    told = {}
+    for agent in agents:
+        console.note(f"asking: {agent}")
+        _, rows = histories.run(made, agent, out / "runs" / agent, concurrency=args.concurrency)
+        told[agent] = scores(rows)
+    if args.json:
+        result = {"out": str(out), "fingerprint": history.fingerprint(), "agents": told}
+        console.json({**result, "dials": history.dials.to_json(), "counts": history.counts()})
+        return exit_codes.OK
+    for line in table(told):
+        console.line(line)
+    console.note(f"card: {out / 'card.md'}; runs: {out / 'runs'}")
+    return exit_codes.OK
+
+
+def _dials(args: argparse.Namespace) -> Dials:
+    from photocraft_local.evaluation.histories.dials import Dials
+
+    given = {name: getattr(args, name) for name in Dials.names()}
+    return Dials(**{name: value for name, value in given.items() if value is not None})

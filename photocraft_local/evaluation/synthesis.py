@@ -1,0 +1,195 @@
+"""Questions proposed from a person's own library, for the person to accept, reject or edit.
+
+What a photo shows is what the encoder says, so a proposal may be wrong: it is no gold before
+somebody has looked at its photos. The file has one JSON object a line; ``status`` is "proposed",
+"accepted" or "rejected", and question, photos and answer in words may be changed. Knows no library.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.histories.dials import Dials
+from photocraft_local.evaluation.histories.drawing import Drawing, Drawn
+from photocraft_local.evaluation.histories.rules import Rule
+from photocraft_local.evaluation.histories.seeing import Seen
+from photocraft_local.evaluation.questions import EvalQuestion
+from photocraft_local.records import Json
+from photocraft_local.storage import atomic
+from photocraft_local.storage.faults import mapped
+
+STATUSES = ("proposed", "accepted", "rejected")
+PROPOSALS, ACCEPTED = "proposals.jsonl", "questions.jsonl"
+_MOST_EVENTS = 3  # of a thing that can tell an event from the others
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """``links``: what it leans on, from what is looked for to the beginning of the chain, with the
+    photos of each."""
+
+    id: str
+    question: str
+    photos: tuple[str, ...]  # UIDs
+    kind: str
+    hops: int
+    status: str = "proposed"
+    text: str = ""
+    links: tuple[tuple[str, ...], ...] = ()
+    sheet: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def eval_question(self, library: str) -> EvalQuestion:
+        gold = frozenset(self.photos)
+        return EvalQuestion(
+            self.id, library, self.question, gold, self.kind, self.hops, ("own",), self.text
+        )
+
+
+def proposals(view: Sequence[Seen], dials: Dials) -> tuple[list[Proposal], dict[str, int]]:
+    """As many as there are, up to ``dials.questions``; and how many drafts were not taken, by
+    reason. ``view``: the library, ``name`` a UID, ``labels`` what the encoder sees."""
+    labels = frozenset(label for one in view for label in one.labels)
+    if not labels:
+        return [], {"nothing is seen in any photo": 1}
+    drawing = Drawing((view,), labels, _rare(view, labels), np.random.default_rng(dials.seed))
+    drawn = drawing.questions(dials, as_many_as_there_are=True)
+    made = [
+        Proposal(
+            f"p{number:03d}",
+            one.text,
+            tuple(sorted(one.gold)),
+            one.rule.kind,
+            one.rule.hops,
+            text=str(len(one.gold)) if one.counts else "",
+            links=tuple(_links(drawing, one)),
+        )
+        for number, one in enumerate(drawn, start=1)
+    ]
+    return made, dict(sorted(drawing.dropped.items()))
+
+
+def check_free(folder: Path) -> None:
+    """Raises EvaluationError if the folder holds proposals: somebody may have worked on them."""
+    if (folder / PROPOSALS).exists():
+        raise EvaluationError(
+            f"{folder / PROPOSALS} is there already",
+            hint="name another folder, or review it with --review",
+        )
+
+
+def write(folder: Path, made: Iterable[Proposal]) -> Path:
+    """Raises EvaluationError as ``check_free``."""
+    check_free(folder)
+    path = folder / PROPOSALS
+    _write_lines(path, [one.to_json() for one in made])
+    return path
+
+
+def reviewed(folder: Path, known: Collection[str]) -> list[Proposal]:
+    """The file as the person left it. Raises EvaluationError naming the line that cannot be used;
+    ``known``: the UIDs of the library."""
+    path = folder / PROPOSALS
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise EvaluationError(
+            f"{path} cannot be read: {exc}", hint="name the folder that --out named"
+        ) from exc
+    found: dict[str, Proposal] = {}
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            one = _proposal(line, f"{path}, line {number}", known)
+            if one.id in found:
+                raise _unusable(f"{path}, line {number}", f"the id {one.id!r} stands twice")
+            found[one.id] = one
+    return list(found.values())
+
+
+def write_accepted(folder: Path, found: Iterable[Proposal], library: str) -> Path:
+    """The accepted ones as questions with their gold, in the form of a history's."""
+    path = folder / ACCEPTED
+    accepted = [one.eval_question(library) for one in found if one.status == "accepted"]
+    rows = [
+        {
+            "id": one.id,
+            "question": one.text,
+            "gold": sorted(one.gold),
+            "gold_text": one.gold_text,
+            "kind": one.kind,
+            "hops": one.hops,
+            "groups": list(one.groups),
+        }
+        for one in accepted
+    ]
+    _write_lines(path, rows)
+    return path
+
+
+def with_sheet(one: Proposal, sheet: str) -> Proposal:
+    return replace(one, sheet=sheet)
+
+
+def _rare(view: Sequence[Seen], labels: Collection[str]) -> list[str]:
+    events: dict[str, set[int]] = {label: set() for label in labels}
+    for one in view:
+        for label in one.labels:
+            events[label].add(one.event)
+    return sorted(label for label, where in events.items() if len(where) <= _MOST_EVENTS)
+
+
+def _links(drawing: Drawing, one: Drawn) -> Iterable[tuple[str, ...]]:
+    rule: Rule = one.rule
+    while rule.relation:
+        rule = rule.relation.anchor
+        yield tuple(sorted(drawing.photos(rule)))
+
+
+def _proposal(line: str, where: str, known: Collection[str]) -> Proposal:
+    try:
+        data: Mapping[str, Any] = json.loads(line)
+        made = Proposal(
+            id=_text(data["id"]),
+            question=_text(data["question"]),
+            photos=tuple(map(_text, data["photos"])),
+            kind=_text(data["kind"]),
+            hops=int(data["hops"]),
+            status=_text(data["status"]),
+            text=str(data.get("text", "")),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+        raise _unusable(where, f"{type(exc).__name__}: {exc}") from exc
+    if made.status not in STATUSES:
+        raise _unusable(where, f"the status {made.status!r}")
+    if unknown := sorted(set(made.photos) - set(known)):
+        raise _unusable(where, f"no photo of the library: {', '.join(unknown)}")
+    return made
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{value!r} is no text")
+    return value
+
+
+def _unusable(where: str, why: str) -> EvaluationError:
+    return EvaluationError(
+        f"{where}: {why}",
+        hint=f"status is one of {', '.join(STATUSES)}; photos are UIDs; question is a text",
+    )
+
+
+def _write_lines(path: Path, rows: Iterable[dict[str, Json]]) -> None:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    with mapped(path):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic.write_atomically(path, text.encode())

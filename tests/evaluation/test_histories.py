@@ -1,0 +1,434 @@
+"""A generated history is the same each time, its files show what they must, its questions have one
+answer, and the oracle finds each through the real loop."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from photocraft_local.app import histories
+from photocraft_local.cli.main import main
+from photocraft_local.embeddings.null import NullEncoder
+from photocraft_local.errors import EvaluationError, UsageError
+from photocraft_local.evaluation.histories import drawing, wording
+from photocraft_local.evaluation.histories.dials import Dials
+from photocraft_local.evaluation.histories.eyes import OncePerPicture, TrueEyes
+from photocraft_local.evaluation.histories.history import History, compose
+from photocraft_local.evaluation.histories.life import Shot, shots
+from photocraft_local.evaluation.histories.members import Members
+from photocraft_local.evaluation.histories.rules import Ambiguous, Pick, Relation, Rule, Solver
+from photocraft_local.evaluation.histories.seeing import Seen, as_it_was, as_stated
+from photocraft_local.evaluation.histories.sources import Sources, read_sources
+from photocraft_local.evaluation.histories.stating import statements
+from photocraft_local.files.decode import decode_upright
+from photocraft_local.settings import Settings
+
+DIALS = Dials(size=200, questions=30)
+
+
+@pytest.fixture(scope="module")
+def sources(shared: Path) -> Sources:
+    return read_sources(shared / "data" / "captioned")
+
+
+@pytest.fixture(scope="module")
+def history(sources: Sources) -> History:
+    return compose(sources, DIALS)
+
+
+@pytest.fixture(scope="module")
+def made(
+    history: History, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> histories.Indexed:
+    settings = Settings(cache=shared_cache, encoder="null", backbone="planner", memory=False)
+    return histories.indexed(history, tmp_path_factory.mktemp("made") / "history", settings)
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+# The same dials, the same bytes
+
+
+def test_the_same_dials_give_the_same_bytes(sources: Sources, tmp_path: Path) -> None:
+    small = dataclasses.replace(DIALS, questions=10)
+    for name in ("one", "two"):
+        compose(sources, small).write(tmp_path / name)
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    other = compose(sources, dataclasses.replace(small, seed=2))
+    assert other.fingerprint() != compose(sources, small).fingerprint()
+
+
+def test_a_folder_that_holds_something_is_not_written_over(
+    history: History, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.txt").write_text("kept")
+    with pytest.raises(EvaluationError, match="not empty"):
+        history.write(tmp_path)
+
+
+# The life
+
+
+@pytest.mark.parametrize("size", [200, 3000])
+def test_without_defects_files_state_the_life_as_it_was(sources: Sources, size: int) -> None:
+    dials = Dials(size=size, missing=0, wrong=0)
+    life = shots(sources, dials)
+    assert len(life) == size
+    assert as_stated(life, statements(life, dials)) == as_it_was(life)
+
+
+def test_a_life_has_bursts_variants_screenshots_trips_and_every_defect(sources: Sources) -> None:
+    dials = Dials(size=3000, wrong=0.1)
+    life = shots(sources, dials)
+    assert sum(bool(shot.frame.close) for shot in life) > 100
+    assert {shot.frame.variant for shot in life} == {0, 1, 2, 3}
+    assert sum(shot.frame.is_screenshot for shot in life) > 20
+    assert len({shot.offset_minutes for shot in life}) > 4
+    assert len({shot.town.name for shot in life}) > 5
+    defects = Counter(one.defect for one in statements(life, dials))
+    assert set(defects) == {
+        "", "no position", "no time", "neither time nor position", "clock of 2001",
+        "clock of home", "position of another town", "position 0/0",
+    }  # fmt: skip
+    assert 0.05 < 1 - defects[""] / len(life) < 0.35
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_the_dial_of_missing_metadata_is_the_share(sources: Sources, missing: float) -> None:
+    dials = Dials(size=3000, missing=missing, wrong=0)
+    stated = statements(shots(sources, dials), dials)
+    assert abs(sum(bool(one.defect) for one in stated) / len(stated) - missing) < 0.04
+
+
+# The files
+
+
+def test_every_member_has_its_own_bytes_and_the_pixels_of_its_variant(
+    made: histories.Indexed, tmp_path: Path
+) -> None:
+    folder = made.folder / "photos"
+    digests = {hashlib.sha256((folder / shot.name).read_bytes()).digest() for shot in life_of(made)}
+    assert len(digests) == DIALS.size == len(made.names)
+    members = Members(made.history.sources)
+    shown: dict[tuple[str, int], Shot] = {}
+    for shot in life_of(made):
+        shown[shot.frame.source, shot.frame.variant] = shot  # the last one of each
+    for shot in list(shown.values())[:25]:
+        plain = tmp_path / f"plain{Path(shot.name).suffix}"
+        plain.write_bytes(members.plain(shot.frame))
+        one = decode_upright(os.fsencode(folder / shot.name)).pixels
+        assert np.array_equal(one, decode_upright(os.fsencode(plain)).pixels)
+
+
+def test_the_library_reads_what_the_files_state(made: histories.Indexed) -> None:
+    stated = dict(zip((s.name for s in life_of(made)), made.history.stated, strict=True))
+    with made.opened(made.once) as photos:
+        for photo in photos.list():
+            one = stated[made.names[photo.uid]]
+            assert (photo.taken.local if photo.taken else None) == one.time
+            known = one.position is not None and one.position != (0.0, 0.0)
+            assert (photo.location is not None) == known
+            assert photo.camera == one.camera
+            assert ("screenshot" in photo.flags) == made.names[photo.uid].endswith(".png")
+
+
+def life_of(made: histories.Indexed) -> list[Shot]:
+    return list(made.history.life)
+
+
+def test_a_picture_is_encoded_once_and_gets_the_very_vector() -> None:
+    rng = np.random.default_rng(1)
+    pictures = [rng.integers(0, 255, (32, 40, 3), np.uint8) for _ in range(3)]
+    once, plain = OncePerPicture(NullEncoder()), NullEncoder()
+    asked = [pictures[at] for at in (0, 1, 0, 2, 2, 1)]
+    assert np.array_equal(once.encode_images(asked), plain.encode_images(asked))
+    assert np.array_equal(once.encode_images(pictures), plain.encode_images(pictures))
+    assert (once.num_encoded, once.num_given) == (3, 9)
+    assert once.spec == plain.spec
+
+
+def test_true_eyes_read_one_name_and_no_sum_of_two() -> None:
+    eyes = TrueEyes(["bear", "teddy bear", "knife"], {})
+    for text, axis in {"a bear": 0, "bears": 0, "knives": 1, "teddy bears": 2}.items():
+        vector = eyes.encode_text(text).vector
+        assert vector is not None
+        assert int(np.argmax(vector)) == axis
+    for text in ("a bear and a knife", "unicorn"):
+        assert eyes.encode_text(text).vector is None
+
+
+# The questions
+
+
+def test_questions_have_both_kinds_all_hops_and_the_share_without_a_photo(
+    history: History,
+) -> None:
+    counts = history.counts()
+    assert set(counts["by_kind"]) == {"intra-event", "inter-event"}
+    assert counts["by_hops"] == {str(hops): 6 for hops in range(1, 6)}
+    assert counts["unanswerable"] == round(0.15 * 30)
+    texts = [one.text for one in history.drawn]
+    assert len(set(texts)) == 30
+
+
+def test_gold_of_facts_and_looks_agrees_with_the_truth_file(
+    history: History, tmp_path: Path
+) -> None:
+    """By a second reading of the written files, for questions that lean on nothing."""
+    history.write(tmp_path / "h")
+    lines = (tmp_path / "h" / "truth.jsonl").read_text("utf-8").splitlines()
+    truth = [json.loads(line) for line in lines]
+    checked = 0
+    for line in (tmp_path / "h" / "questions.jsonl").read_text("utf-8").splitlines():
+        question = json.loads(line)
+        rule = question["rule"]
+        assert json.loads(json.dumps(Rule.from_json(rule).to_json())) == rule
+        if set(rule) <= {"looks", "lacks", "either", "town", "year", "month", "spot"}:
+            checked += 1
+            assert sorted(one["photo"] for one in truth if holds(rule, one)) == question["gold"]
+    assert checked >= 3
+
+
+def holds(rule: dict[str, object], one: dict[str, object]) -> bool:
+    labels = set(one["labels"])  # type: ignore[call-overload]
+    moment = datetime.fromisoformat(str(one["time"]))
+    return (
+        set(rule.get("looks", ())) <= labels  # type: ignore[call-overload]
+        and not set(rule.get("lacks", ())) & labels  # type: ignore[call-overload]
+        and (not rule.get("either") or bool(set(rule["either"]) & labels))  # type: ignore[call-overload]
+        and rule.get("town", one["town"]) == one["town"]
+        and rule.get("spot", one["spot"]) == one["spot"]
+        and rule.get("year", moment.year) == moment.year
+        and rule.get("month", moment.month) == moment.month
+        and bool(one["source"])
+    )
+
+
+def test_the_oracle_finds_every_answer_and_the_others_do_not(
+    made: histories.Indexed, tmp_path: Path
+) -> None:
+    def rows(agent: str) -> list[float]:
+        _, found = histories.run(made, agent, tmp_path / agent)
+        assert len(found) == DIALS.questions
+        return [row.em for row in found]
+
+    assert rows("oracle") == [1.0] * DIALS.questions
+    assert sum(rows("empty")) == made.history.counts()["unanswerable"]
+    assert sum(rows("random")) < 6
+    assert sum(rows("true-eyes")) < DIALS.questions  # a planner that reads every chain: look again
+
+
+def test_an_oracle_that_is_told_another_meaning_is_wrong(
+    made: histories.Indexed, tmp_path: Path
+) -> None:
+    """So its hundred is not the answer field's."""
+    drawn = made.history.drawn[:12]
+    told = [
+        dataclasses.replace(one, rule=other.rule)
+        for one, other in zip(drawn, [*drawn[1:], drawn[0]], strict=True)
+    ]
+    wrong = dataclasses.replace(made, history=dataclasses.replace(made.history, drawn=told))
+    _, rows = histories.run(wrong, "oracle", tmp_path / "rotated")
+    assert sum(row.em for row in rows) < 0.5 * len(rows)
+
+
+def test_several_at_once_give_the_same_rows(made: histories.Indexed, tmp_path: Path) -> None:
+    few = dataclasses.replace(made.history, drawn=made.history.drawn[:12])
+    made = dataclasses.replace(made, history=few)
+    for number in (1, 3):
+        histories.run(made, "true-eyes", tmp_path / str(number), concurrency=number)
+    one, other = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("1", "3"))
+    assert one == other
+
+
+# The solver
+
+_DAY = datetime(2022, 5, 4, 9, 0)
+
+
+def seen(name: str, labels: str, hours: float = 0.0, event: int = 1, trip: int = 1) -> Seen:
+    time = _DAY + timedelta(hours=hours)
+    shown = frozenset(labels.split(","))
+    return Seen(name, shown, time, (41.9, 12.5), "Rome", "Italy", "", "", event, trip)
+
+
+def anchored(unit: str, shift: int, **anchor: object) -> Rule:
+    return Rule(("dog",), relation=Relation(unit, shift, Rule(**anchor)))  # type: ignore[arg-type]
+
+
+LIFE = [
+    seen("a", "cake"),
+    seen("b", "dog", 0.5),
+    seen("c", "dog", 25, 2),
+    seen("d", "teddy bear", 25.5, 2),
+    seen("e", "cat", 49, 3, 0),
+    seen("f", "cat,dog", 49.5, 3, 0),
+    seen("g", "kite", 200, 4, 2),
+    seen("h", "dog", 201, 4, 2),
+    seen("i", "horse", 300, 5, 3),
+    seen("j", "horse", 300.3, 5, 3),
+    seen("k", "dog", 301.1, 5, 3),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "names"),
+    [
+        (anchored("hour", 1, looks=("cake",)), "b"),
+        (anchored("hour", -1, looks=("cake",)), ""),
+        (anchored("event", 0, looks=("cake",)), "b"),
+        (anchored("event", 1, looks=("cake",)), "c"),
+        (anchored("day", 1, looks=("cake",)), "c"),
+        (anchored("day", 2, looks=("cake",)), "f"),
+        (anchored("trip", 0, looks=("cake",)), "b c"),
+        (anchored("trip", 1, looks=("cake",)), "h"),
+        (anchored("week", 1, looks=("cake",)), "h"),
+        (Rule(("dog",), lacks=("cat",)), "b c h k"),
+        (Rule(either=("cat", "kite")), "e f g"),
+        (Rule(("dog",), pick=Pick("last", 2)), "h k"),
+    ],
+)
+def test_what_a_rule_means(rule: Rule, names: str) -> None:
+    found = Solver(LIFE, labels()).photos(rule)
+    assert [one.name for one in found] == names.split()
+
+
+def labels() -> frozenset[str]:
+    return frozenset(label for one in LIFE for label in one.labels) | {"bear"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (anchored("day", 1, looks=("dog",)), "several events"),
+        (anchored("day", 1, looks=("zebra",)), "on none"),
+        (anchored("trip", 0, looks=("cat",), lacks=("dog",)), "no trip"),
+        (anchored("hour", 1, looks=("horse",)), "from the first of them is none from the last"),
+        (anchored("event", 0, looks=("cat",)), "part of the answer"),
+        (anchored("hour", 1, looks=("kite",)), "end of the hour"),
+        (Rule(("kite",), pick=Pick("first")), "nothing to choose from"),
+    ],
+)
+def test_what_may_be_read_in_two_ways_is_refused(rule: Rule, why: str) -> None:
+    with pytest.raises(Ambiguous, match=why):
+        Solver(LIFE, labels()).photos(rule)
+
+
+def test_a_wider_label_and_a_file_that_states_otherwise_drop_a_question() -> None:
+    rng = np.random.default_rng(1)
+    with pytest.raises(Ambiguous, match="wider label"):
+        drawing.Drawing((LIFE,), labels(), ["kite"], rng).checked(Rule(("bear",)))
+    late = [dataclasses.replace(one, time=_DAY.replace(year=2001)) for one in LIFE]
+    rule = Rule(("dog",), year=2022)
+    assert drawing.Drawing((LIFE, LIFE), labels(), ["kite"], rng).checked(rule)
+    with pytest.raises(Ambiguous, match="state something else"):
+        drawing.Drawing((LIFE, late), labels(), ["kite"], rng).checked(rule)
+
+
+def test_a_chain_whose_end_may_belong_to_its_beginning_is_refused() -> None:
+    """Dogs on the day after the cake in Rome: here other dogs than those in Rome, a day after."""
+    life = [*LIFE, dataclasses.replace(seen("z", "dog", 26, 2), town="Florence")]
+    solver = Solver(life, labels())
+    rule = anchored("day", 1, looks=("cake",), town="Rome")
+    assert [one.name for one in solver.photos(rule)] == ["c", "z"]
+    assert frozenset({"c"}) in set(solver.other_readings(rule))
+
+
+def test_every_part_of_a_rule_has_words() -> None:
+    for unit, shift in drawing._LINKS:
+        assert wording.wordings(f"{unit} {shift}")
+    rng = np.random.default_rng(1)
+    inner = Relation("day", 1, Rule(("bus",), year=2021, pick=Pick("first")))
+    rule = Rule(("knife",), lacks=("person",), relation=Relation("place", 0, Rule(("tv",))))
+    for _ in range(20):
+        text = wording.question_of(rule, rng)
+        assert "without people" in text
+        assert "TV" in text
+        assert "first" in wording.question_of(Rule(("cup",), relation=inner), rng)
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"size": 199}, {"size": 20001}, {"hops": 6}, {"missing": 0.7}, {"unanswerable": -0.1},
+     {"questions": 0}],
+)  # fmt: skip
+def test_dials_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(EvaluationError, match=next(iter(wrong))):
+        Dials(**wrong)  # type: ignore[arg-type]
+
+
+def broken_table(folder: Path) -> None:
+    (folder / "captions.csv").write_bytes(b"\xff\xfe\x00file")
+
+
+def empty_table(folder: Path) -> None:
+    (folder / "captions.csv").write_bytes(b"")
+
+
+def missing_files(folder: Path) -> None:
+    rows = [f"{n}.jpg,cat,1" for n in range(20)]
+    (folder / "captions.csv").write_text("\n".join(["file,labels,labels_complete", *rows]))
+
+
+@pytest.mark.parametrize("spoil", [broken_table, empty_table, missing_files, lambda folder: None])
+def test_a_folder_that_is_no_source_is_refused_by_name(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    spoil(tmp_path)
+    with pytest.raises(EvaluationError, match=str(tmp_path)):
+        read_sources(tmp_path)
+
+
+def test_too_many_questions_for_a_life_are_refused_or_left_out() -> None:
+    dials = Dials(questions=1000, hops=1, unanswerable=0)
+    few = drawing.Drawing((LIFE[:1],), frozenset({"cake"}), [], np.random.default_rng(1))
+    with pytest.raises(EvaluationError, match="no further question"):
+        few.questions(dials)
+    assert 5 < len(few.questions(dials, as_many_as_there_are=True)) < 1000
+
+
+def test_unknown_agents_are_refused() -> None:
+    with pytest.raises(UsageError, match="wizard"):
+        histories.checked_agents(["oracle", "wizard"])
+
+
+# The command
+
+
+def test_the_command_makes_asks_and_goes_on(
+    shared: Path, shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    photos = str(shared / "data" / "captioned")
+    out = tmp_path / "history"
+    command = ["eval", "histories", str(out), "--photos", photos, "--size", "200", "--questions",
+               "10", "--encoder", "null", "--agents", "oracle,empty", "--json"]  # fmt: skip
+    assert main(command) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["agents"]["oracle"]["em"] == 100
+    assert (out / "card.md").read_text("utf-8").startswith("# history-200-1\n")
+    head = json.loads((out / "runs" / "oracle" / "run.json").read_text("utf-8"))
+    assert "encoded once" in head["about"]["vectors"]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["fingerprint"] == first["fingerprint"]
+    assert main([*command, "--seed", "2"]) == 2
+    assert "holds the history" in capsys.readouterr().err

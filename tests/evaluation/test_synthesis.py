@@ -1,0 +1,111 @@
+"""Proposals from a library: what each leans on, its sheet, and the review of an edited file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from photocraft_local.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def library(shared: Path, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A year of coloured photos: the null encoder knows colours, and nothing else."""
+    from photocraft_local import PhotoSearch, Settings
+    from photocraft_local.evaluation.histories.dials import Dials
+    from photocraft_local.evaluation.histories.history import compose
+    from photocraft_local.evaluation.histories.sources import read_sources
+
+    folder = tmp_path_factory.mktemp("own")
+    sources = read_sources(shared / "data" / "captioned")
+    compose(sources, Dials(size=200, questions=1)).write(folder / "h")
+    settings = Settings(library=folder / "library", cache=shared_cache, encoder="null")
+    with PhotoSearch(settings) as photos:
+        photos.index(folder / "h" / "photos")
+    return folder / "library"
+
+
+def synthesize(library: Path, *options: str) -> int:
+    return main(["eval", "synthesize", "--library", str(library), "--encoder", "null", *options])
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "proposals.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def proposed(
+    library: Path, shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    things = tmp_path / "things.txt"
+    things.write_text("red\ngreen\nblue\nunicorn\nblack\nwhite\n")
+    out = tmp_path / "out"
+    assert synthesize(library, str(out), "--count", "12", "--things", str(things)) == 0
+    return out
+
+
+def test_proposals_name_photos_what_they_lean_on_and_a_sheet(
+    proposed: Path, library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of(proposed)
+    assert 3 <= len(rows) <= 12
+    assert {row["status"] for row in rows} == {"proposed"}
+    for row in rows:
+        assert len(row["links"]) == row["hops"] - 1
+        assert all(row["links"])
+        assert "unicorn" not in row["question"]
+        if row["photos"]:
+            assert (proposed / row["sheet"]).read_bytes().startswith(b"\x89PNG")
+    assert max(row["hops"] for row in rows) > 1
+    assert any(row["photos"] for row in rows)
+    capsys.readouterr()
+    assert synthesize(library, str(proposed)) == 2  # somebody may have worked on it
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_accepted_and_edited_proposals_become_questions(
+    proposed: Path, library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of(proposed)
+    rows[0] |= {"status": "accepted", "question": "the red ones", "photos": rows[1]["photos"]}
+    rows[1]["status"] = "rejected"
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (proposed / "proposals.jsonl").write_text(text, "utf-8")
+    capsys.readouterr()
+    assert synthesize(library, str(proposed), "--review", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["accepted"], told["rejected"], told["proposed"]) == (1, 1, len(rows) - 2)
+    (line,) = (proposed / "questions.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["question"] == "the red ones"
+    assert json.loads(line)["gold"] == sorted(rows[1]["photos"])
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"status": "maybe"}, "maybe"),
+        ({"photos": ["pzzzzzz"]}, "pzzzzzz"),
+        ({"question": " "}, "no text"),
+        ({"hops": "many"}, "line 1"),
+    ],
+)
+def test_an_edit_that_cannot_be_used_is_named_with_its_line(
+    proposed: Path,
+    library: Path,
+    change: dict[str, Any],
+    named: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = rows_of(proposed)
+    text = "".join(json.dumps(row) + "\n" for row in [rows[0] | change, *rows[1:]])
+    (proposed / "proposals.jsonl").write_text(text, "utf-8")
+    capsys.readouterr()
+    assert synthesize(library, str(proposed), "--review") == 2
+    told = capsys.readouterr().err
+    assert "line 1" in told
+    assert named in told
