@@ -74,6 +74,7 @@ PAGES = (
     "docs/evaluation.md",
     "docs/formats.md",
     "docs/kernels.md",
+    "docs/imaging.md",
     "docs/knowledge.md",
     "docs/log.md",
     "docs/memory.md",
