@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from PIL import Image
 
 from photocraft_local.app.bench import plot, running, search_stage
 from photocraft_local.app.bench.figures import Figure
+from photocraft_local.app.bench.floors import Memory
 from photocraft_local.cli.commands import bench
 from photocraft_local.cli.main import main
 
@@ -121,7 +123,6 @@ def test_the_librarys_own_vectors_are_searched_where_there_are_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from photocraft_local import Settings
-    from photocraft_local.app.bench.floors import Memory
     from photocraft_local.app.parts import Parts
 
     monkeypatch.setattr(search_stage, "_ENOUGH_BYTES", 1)
@@ -133,6 +134,44 @@ def test_the_librarys_own_vectors_are_searched_where_there_are_enough(
     assert len(figures) == 4
     assert all(figure.note.startswith("the library's 4 ×") for figure in figures)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_damaged_photo_is_left_out_and_told(
+    shared: Path, shared_cache: Path, tmp_path: Path
+) -> None:
+    from photocraft_local import PhotoSearch, Settings
+    from photocraft_local.app.bench.material import photos_of
+    from photocraft_local.app.parts import Parts
+
+    for number, file in enumerate(sorted((shared / "data/captioned/coco").glob("*.jpg"))[:3]):
+        (tmp_path / "photos").mkdir(exist_ok=True)
+        (tmp_path / "photos" / f"{number}.jpg").write_bytes(file.read_bytes())
+    settings = Settings(library=tmp_path / "library", cache=shared_cache, encoder="null")
+    with PhotoSearch(settings) as search:
+        search.index(tmp_path / "photos")
+    (tmp_path / "photos/0.jpg").write_bytes(b"no photo")
+    (tmp_path / "photos/1.jpg").unlink()
+    parts = Parts(settings)
+    material = photos_of(parts, tmp_path, quick=True)
+    parts.close()
+    assert [Path(os.fsdecode(file)).name for file in material.files] == ["2.jpg"]
+    assert "(2 more cannot be decoded)" in material.told
+
+
+def test_a_damaged_library_is_told_and_not_passed_over(
+    small_library: Callable[[int], Path], shared_cache: Path, tmp_path: Path
+) -> None:
+    from photocraft_local import Settings
+    from photocraft_local.app.parts import Parts
+
+    library = small_library(2)
+    (rows,) = library.glob("spaces/*/vectors.f16")
+    rows.write_bytes(rows.read_bytes()[:-3])
+    parts = Parts(Settings(library=library, cache=shared_cache, encoder="null"))
+    (figure,) = search_stage.search(parts, tmp_path, Memory(1e10, 1e10), quick=True)
+    parts.close()
+    assert figure.value is None
+    assert "vectors.f16" in figure.why
 
 
 def test_a_stage_that_there_is_not(photocraft: Run) -> None:
@@ -178,6 +217,7 @@ def test_the_temporary_folder_goes_when_a_run_is_stopped(
 ) -> None:
     from photocraft_local import Settings
 
+    monkeypatch.setattr(running, "memory_speed", lambda **_: Memory(1e10, 1e10))
     monkeypatch.setattr(running.tempfile, "tempdir", str(tmp_path / "t"))
     (tmp_path / "t").mkdir()
     settings = Settings(library=tmp_path / "none", encoder="null")
@@ -201,3 +241,22 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert lengths[0] == pytest.approx(2 * lengths[1], abs=3)
     assert lengths[1] > 200
     assert lengths[2] == 0
+
+
+def test_what_one_stage_meets_keeps_no_other_from_being_measured(
+    tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from photocraft_local import Settings
+    from photocraft_local.errors import LibraryCorrupt
+
+    def broken(*_: object, **__: object) -> Iterator[Figure]:
+        yield DECODE
+        raise LibraryCorrupt("a row holds NaN", hint="index again")
+
+    monkeypatch.setattr(running, "memory_speed", lambda **_: Memory(1e10, 1e10))
+    monkeypatch.setattr(search_stage, "search", broken)
+    settings = Settings(library=tmp_path / "none", cache=shared_cache, encoder="null")
+    figures = list(running.measure(settings, ["search", "gpu"], lambda told: None, quick=True))
+    assert figures[0] == DECODE
+    assert figures[1].why == "a row holds NaN; index again"
+    assert figures[2].stage == "gpu"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from photocraft_local.app.asking import Question, ask
 from photocraft_local.app.at_once import Turns, Yielding, takes_many, together
 from photocraft_local.app.backbones import chosen, make_backbone
-from photocraft_local.app.bench.figures import Figure
+from photocraft_local.app.bench.figures import Figure, not_measured
 from photocraft_local.app.bench.material import small_album
 from photocraft_local.app.episodes import Listeners
 from photocraft_local.app.parts import Parts
@@ -79,7 +79,7 @@ def agent(
         yield from _rules(parts, own, quick=quick)
         yield from _model(parts, own, tell, quick=quick)
     except PhotocraftError as error:
-        yield Figure("agent", "questions", why=f"{error.message}; {error.hint}")
+        yield not_measured("agent", "questions", error)
     finally:
         parts.close()
 

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from photocraft_local.errors import PhotocraftError
+
 STAGES = ("machine", "decode", "crops", "embed", "search", "agent", "gpu")
 
 
@@ -32,6 +34,11 @@ class Figure:
     def share(self) -> float | None:
         """Of the ceiling. Above 1 where the bound was not what bounds, as in a cache."""
         return self.value / self.ceiling if self.value and self.ceiling else None
+
+
+def not_measured(stage: str, name: str, error: PhotocraftError) -> Figure:
+    """With the error's reason and its way out."""
+    return Figure(stage, name, why="; ".join(filter(None, (error.message, error.hint))))
 
 
 def side_by_side(

@@ -5,13 +5,15 @@ Photos are only read. Knows no stage.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from photocraft_local.errors import LibraryNotFound
+from photocraft_local.errors import LibraryNotFound, PhotocraftError
+from photocraft_local.files.decode import decode_upright
 
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
@@ -41,11 +43,26 @@ def photos_of(parts: Parts, folder: Path, *, quick: bool) -> Material:
     except LibraryNotFound:
         own = []
     step = max(1, len(own) // wanted)
-    chosen = [path for path in own[::step] if Path(_name(path)).is_file()][:wanted]
+    looked_at = own[::step][:wanted]
+    chosen = [path for path in looked_at if _is_readable(path, parts.settings.max_pixels)]
     if chosen:
         told = f"{len(chosen)} of the library's {len(own):,} JPEG photos"
+        if damaged := len(looked_at) - len(chosen):
+            told += f" ({damaged} more cannot be decoded)"
         return Material(tuple(chosen), told, is_own=True)
     return made_photos(folder, 3 if quick else 8)
+
+
+def _is_readable(path: bytes, max_pixels: int) -> bool:
+    """By us and by the decoder of the floor."""
+    import simplejpeg
+
+    try:
+        decode_upright(path, short_side=64, max_pixels=max_pixels)
+        simplejpeg.decode_jpeg(Path(os.fsdecode(path)).read_bytes(), "GRAY", min_width=1)
+    except (PhotocraftError, OSError, ValueError):
+        return False
+    return True
 
 
 def made_photos(folder: Path, count: int) -> Material:
@@ -82,9 +99,3 @@ def _write(
         exif.get_ifd(0x8769)[0x9003] = taken  # DateTimeOriginal
     image = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
     image.save(path, quality=quality, subsampling="4:2:0", exif=exif)
-
-
-def _name(path: bytes) -> str:
-    import os
-
-    return os.fsdecode(path)

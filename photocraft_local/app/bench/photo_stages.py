@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from photocraft_local.app.bench.figures import Figure, seconds, side_by_side
+from photocraft_local.app.bench.figures import Figure, not_measured, seconds, side_by_side
 from photocraft_local.app.bench.floors import Memory
 from photocraft_local.app.bench.material import Material
 from photocraft_local.embeddings.encoder import Preparing
@@ -112,7 +112,7 @@ def embed(
             rounds,
         )
     except PhotocraftError as error:
-        yield Figure("embed", name, why=f"{error.message}; {error.hint}" * bool(error.hint))
+        yield not_measured("embed", name, error)
         return
     yield Figure(
         "embed", f"file to vector, {spec.encoder_id}",

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local import __version__
-from photocraft_local.app.bench.figures import STAGES, Figure
+from photocraft_local.app.bench.figures import STAGES, Figure, not_measured
 from photocraft_local.app.bench.floors import memory_figures, memory_speed
 from photocraft_local.app.bench.material import photos_of
 from photocraft_local.app.parts import Parts
-from photocraft_local.errors import UsageError
+from photocraft_local.errors import PhotocraftError, UsageError
 
 if TYPE_CHECKING:
     from photocraft_local.settings import Settings
@@ -77,20 +77,32 @@ def _stages(
         material = photos_of(parts, folder, quick=quick)
         tell(f"measured on {material.told}")
         if "decode" in stages:
-            yield from photo_stages.decode(material, settings, quick=quick)
+            yield from _guarded("decode", photo_stages.decode(material, settings, quick=quick))
         if "crops" in stages:
-            yield from photo_stages.crops(material, memory, settings, quick=quick)
+            yield from _guarded(
+                "crops", photo_stages.crops(material, memory, settings, quick=quick)
+            )
         if "embed" in stages:
             tell("the encoder")
-            yield from photo_stages.embed(material, parts.encoder, settings, quick=quick)
+            yield from _guarded(
+                "embed", photo_stages.embed(material, parts.encoder, settings, quick=quick)
+            )
     if "search" in stages:
         tell("search")
-        yield from search_stage.search(parts, folder, memory, quick=quick)
+        yield from _guarded("search", search_stage.search(parts, folder, memory, quick=quick))
     if "agent" in stages:
         tell("questions")
-        yield from agent_stage.agent(settings, folder, tell, quick=quick)
+        yield from _guarded("agent", agent_stage.agent(settings, folder, tell, quick=quick))
     if "gpu" in stages:
         yield from _gpu(machine())
+
+
+def _guarded(stage: str, figures: Iterator[Figure]) -> Iterator[Figure]:
+    """What one stage meets does not keep the others from being measured."""
+    try:
+        yield from figures
+    except PhotocraftError as error:
+        yield not_measured(stage, "the rest of it", error)
 
 
 def machine() -> Machine:

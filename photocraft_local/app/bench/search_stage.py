@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from photocraft_local.app.bench.figures import Figure, quickest, seconds
+from photocraft_local.app.bench.figures import Figure, not_measured, quickest, seconds
 from photocraft_local.app.bench.floors import Memory
-from photocraft_local.errors import LibraryError, PhotocraftError
+from photocraft_local.errors import LibraryNotFound, NoVectors, PhotocraftError
 
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
@@ -30,7 +30,7 @@ def search(parts: Parts, folder: Path, memory: Memory, *, quick: bool) -> Iterat
     try:
         index, told = _index(parts, folder, 100_000 if quick else 400_000)
     except PhotocraftError as error:
-        yield Figure("search", "exact search", why=f"{error.message}; {error.hint}")
+        yield not_measured("search", "exact search", error)
         return
     rng = np.random.default_rng(3)
     asked = rng.standard_normal((BATCH, index.dim)).astype(np.float32)
@@ -78,8 +78,8 @@ def _index(parts: Parts, folder: Path, rows: int) -> tuple[ExactIndex, str]:
             index = ExactIndex(vectors, ids, engine=engine)
             return index, f"the library's {len(index):,} × {index.dim}"
         dim, few = vectors.shape[1], f" (the library's {len(ids):,} fit into caches)"
-    except LibraryError as error:
-        del error  # no library, or none with vectors of this encoder
+    except (LibraryNotFound, NoVectors):
+        pass  # of this encoder; made ones do
     where = parts.settings.vector_store
     vectors = made_vectors(folder, rows, dim)
     # Nothing that is made here goes to a server.
