@@ -13,11 +13,12 @@ import made_disbench
 import pytest
 
 from photocraft_local import Settings
+from photocraft_local.agent import trajectory
 from photocraft_local.app.benchmarking import Options, evaluate
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.disbench.failure_classes import Course, failure_class
 from photocraft_local.evaluation.disbench.layout import load
-from photocraft_local.evaluation.disbench.views import KEPT_RESULTS
+from photocraft_local.evaluation.disbench.views import KEPT_RESULTS, DirectView
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.results import ResultRow, row_of
 from photocraft_local.evaluation.several import majority, of_runs
@@ -25,6 +26,7 @@ from photocraft_local.evaluation.submission import submission
 from photocraft_local.records import ToolCall
 from photocraft_local.serving.chat_model import Message, ToolSchema
 from photocraft_local.serving.chat_model import Reply as Said
+from photocraft_local.serving.scripted import ScriptedModel
 
 
 class Follows:
@@ -165,6 +167,42 @@ def test_direct_is_one_turn_of_the_model(
     assert row.tools == {"ImageSearch": 1, "ViewPhotos": 1, "GetMetadata": 1, "submit_answer": 1}
     assert sum("image_url" in json.dumps(message) for message in model.seen[0]) == 1
     assert "guessed" in row.reason
+
+
+def test_direct_leaves_a_summary_to_the_model() -> None:
+    """Not to the calls that are made for it."""
+    model = Follows([("write_memory", {"digest": "nothing yet"})])
+    view = DirectView(model, "system", "dogs")
+    tools = [{"name": "write_memory", "description": "", "parameters": {}}]
+    said = view.complete([{"role": "system", "content": "ours"}], tools)
+    assert said.call == ToolCall("write_memory", {"digest": "nothing yet"})
+    assert model.tools == [{"write_memory"}]
+
+
+def test_imageseeker_compresses_by_the_models_own_summary(
+    data: Path, libraries: Path, shared_cache: Path, tmp_path: Path
+) -> None:
+    calls = [ToolCall("FilterMetadata", {"expression": MAY, "save_as": "may"})]
+    calls += [ToolCall("ImageSearch", {"text": f"dog {n}", "top_k": 12}) for n in range(9)]
+    calls += [ToolCall("compress_context", {"reason": "much was seen"})]
+    calls += [ToolCall("submit_answer", {"set": "may"})]
+    summary = {"digest": ["photos of May were filtered"], "session": "months work",
+               "constraints": [], "confirmed": [], "rejected": [],
+               "sets": [{"name": "may", "count": 3}], "sub_goal": "answer",
+               "next_action": "submit may"}  # fmt: skip
+    written = Said("", ToolCall("write_memory", summary))
+    model = ScriptedModel(calls, window=6000, summaries=[written] * 9)
+    settings = Settings(library=tmp_path / "l", cache=shared_cache, memory_folder=tmp_path / "m",
+                        encoder="labels")  # fmt: skip
+    options = Options(preset="imageseeker", libraries=libraries, model=lambda: model)
+    _, rows = evaluate(load(data), settings, options, tmp_path / "run")
+    assert (rows[0].em, rows[0].status) == (1, "answered")
+    record = trajectory.load(tmp_path / "run" / rows[0].trace)
+    assert record.compactions[0].plain is not None
+    assert record.config["summary"] == "model"
+    last = [str(message["content"]) for message in model.seen[-1]]
+    assert any("photos of May were filtered" in text for text in last)
+    assert not any("dog 0" in text for text in last)  # the turns themselves are gone
 
 
 GOLD = EvalQuestion("q", "u", "?", frozenset({"a", "b"}), "intra-event")

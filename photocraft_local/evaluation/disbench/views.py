@@ -92,6 +92,8 @@ class DirectView(View):
         self._question, self._num_shown = question, num_shown
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
+        if all(tool["name"] != SUBMIT for tool in tools):  # a summary is asked for
+            return super().complete(messages, tools)
         results = [_result(message) for message in messages if message["role"] == "tool"]
         if not results:
             wanted: dict[str, Json] = {"text": self._question, "top_k": self._num_shown}
