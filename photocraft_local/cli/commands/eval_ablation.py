@@ -63,11 +63,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _loaded(args: argparse.Namespace) -> Dataset:
-    """By its layout: DISBench's has one file of questions."""
+    """By its layout, told by the file of questions."""
+    from photocraft_local.evaluation import plain_layout
     from photocraft_local.evaluation.disbench import layout as disbench
     from photocraft_local.evaluation.photobench import layout as photobench
 
     folder = args.folder.absolute()
     if (folder / disbench.QUERIES).is_file():
         return disbench.load(folder, strict=args.strict)
+    if (folder / plain_layout.QUESTIONS).is_file():
+        return plain_layout.load(folder, strict=args.strict)
     return photobench.load(folder, strict=args.strict)

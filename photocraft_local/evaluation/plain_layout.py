@@ -1,0 +1,104 @@
+"""The plainest data set: ``questions.jsonl`` beside a folder ``photos`` that says the rest itself.
+
+As ``photocraft eval histories`` writes it, and easily made by hand. Time, place and camera are
+those that the files state. Knows no run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from photocraft_local.errors import EvaluationError, PhotoError
+from photocraft_local.evaluation.dataset import Album, Dataset
+from photocraft_local.evaluation.pictures import ENDINGS, fingerprint, joined
+from photocraft_local.evaluation.problems import Problems, rows
+from photocraft_local.evaluation.questions import EvalQuestion
+from photocraft_local.files.metadata import read_metadata
+from photocraft_local.library.given import GivenMetadata
+
+QUESTIONS, PHOTOS = "questions.jsonl", "photos"
+_LIBRARY = "all"
+
+
+def load(folder: Path, *, strict: bool = False) -> Dataset:
+    """Raises EvaluationError for a folder of another layout, one without a question that can be
+    asked, and with ``strict`` for all that is bad."""
+    problems = Problems(strict)
+    pictures = _pictures(folder.absolute() / PHOTOS, problems)
+    questions = list(_questions(folder / QUESTIONS, pictures, problems))
+    if not questions:
+        named = "; ".join(map(str, problems.named[:3]))
+        raise EvaluationError(
+            f"{folder} holds no question that can be asked: {named or QUESTIONS + ' is empty'}",
+            hint=f"it needs {QUESTIONS} and the folder {PHOTOS}; see docs/evaluation.md",
+        )
+    given = {bytes(path): _stated(path) for path in pictures.values()}
+    mark = joined([fingerprint(folder, [folder / QUESTIONS], pictures.values())])
+    album = Album(_LIBRARY, folder / PHOTOS, pictures, given, mark)
+    return Dataset(folder.name, folder, questions, {_LIBRARY: album}, mark, problems)
+
+
+def _pictures(folder: Path, problems: Problems) -> dict[str, Path]:
+    """By the path below ``folder``, with slashes; empty files are named."""
+    found: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() in ENDINGS and path.is_file():
+            name = path.relative_to(folder).as_posix()
+            if path.stat().st_size:
+                found[name] = path
+            else:
+                problems.add("empty-file", name)
+    return found
+
+
+def _questions(
+    path: Path, pictures: Mapping[str, Path], problems: Problems
+) -> Iterator[EvalQuestion]:
+    seen: set[str] = set()
+    for where, row in rows(path, problems):
+        try:
+            question = _question(row)
+        except (KeyError, TypeError, ValueError) as exc:
+            problems.add("bad-line", where, f"no question: {exc}")
+            continue
+        if question.id in seen:
+            problems.add("duplicate-id", where, f"question {question.id}")
+        elif unknown := sorted(question.gold - set(pictures)):
+            problems.add("unknown-answer", where, f"photo {', '.join(unknown)}")
+        else:
+            yield question
+        seen.add(question.id)
+
+
+def _question(row: Mapping[str, Any]) -> EvalQuestion:
+    gold, groups = row["gold"], row.get("groups", [])
+    texts = [row["id"], row["question"], row.get("kind", ""), row.get("gold_text", "")]
+    if not isinstance(gold, list) or not isinstance(groups, list):
+        raise ValueError("its gold or its groups are no list")
+    if not all(isinstance(text, str) for text in [*texts, *gold, *groups]):
+        raise ValueError("one of its texts is none")
+    if not row["id"] or not row["question"].strip():
+        raise ValueError("its id or its question is empty")
+    name, words, kind, gold_text = texts
+    hops = row.get("hops", 0)
+    return EvalQuestion(
+        id=name,
+        library=_LIBRARY,
+        text=words,
+        gold=frozenset(gold),
+        kind=kind,
+        hops=hops if isinstance(hops, int) else 0,
+        groups=tuple(groups),
+        gold_text=gold_text,
+    )
+
+
+def _stated(path: Path) -> GivenMetadata:
+    try:
+        found = read_metadata(os.fsencode(path))
+    except PhotoError:  # indexing names it
+        return GivenMetadata()
+    return GivenMetadata(found.taken, found.location, "", found.camera)

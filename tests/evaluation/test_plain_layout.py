@@ -1,0 +1,106 @@
+"""``questions.jsonl`` beside ``photos``: what it says is taken, what is bad is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from photocraft_local.app.benchmarking import Options, evaluate
+from photocraft_local.cli.main import main
+from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.plain_layout import load
+from photocraft_local.settings import Settings
+
+GOOD = [
+    {
+        "id": "1",
+        "question": "photos from 2020",
+        "gold": ["a.jpg", "roll 1/b.jpg"],
+        "kind": "x",
+        "hops": 1,
+    },
+    {"id": "2", "question": "photos from 2021", "gold": ["c.jpg"], "groups": ["g"]},
+    {"id": "3", "question": "photos from 1999", "gold": []},
+]
+BAD = [
+    {"id": "1", "question": "again", "gold": []},
+    {"id": "4", "question": "photos from 2020", "gold": ["gone.jpg"]},
+    {"id": "5", "question": " ", "gold": []},
+    {"id": "6", "question": "what?", "gold": "a.jpg"},
+    {"id": 7, "question": "what?", "gold": []},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "set/photos/roll 1").mkdir(parents=True)
+    for number, (name, year) in enumerate({"a": 2020, "roll 1/b": 2020, "c": 2021}.items()):
+        picture = Image.new("RGB", (64, 48), (80 * number, 90, 160))
+        exif = picture.getexif()
+        exif.get_ifd(0x8769)[0x9003] = f"{year}:05:06 12:00:00"
+        picture.save(tmp_path / f"set/photos/{name}.jpg", exif=exif)
+    return tmp_path / "set"
+
+
+def written(folder: Path, lines: list[dict[str, object]]) -> Path:
+    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def test_its_questions_are_answered(folder: Path, tmp_path: Path, shared_cache: Path) -> None:
+    data = load(written(folder, GOOD))
+    assert not data.problems.counts
+    settings = Settings(
+        library=tmp_path / "own",
+        memory_folder=tmp_path / "memory",
+        cache=shared_cache,
+        encoder="null",
+        backbone="planner",
+    )
+    options = Options(on_doubt="abstain", track="open", libraries=tmp_path / "libraries")
+    _, rows = evaluate(data, settings, options, tmp_path / "run")
+    assert [row.em for row in rows] == [1, 1, 1]
+    assert [row.hops for row in rows] == [1, 0, 0]
+
+
+def test_what_is_bad_is_named(folder: Path) -> None:
+    data = load(written(folder, [*GOOD, *BAD]))
+    assert data.problems.counts == {"duplicate-id": 1, "unknown-answer": 1, "bad-line": 3}
+    assert [one.id for one in data.questions] == ["1", "2", "3"]
+    with pytest.raises(EvaluationError, match="duplicate-id"):
+        load(folder, strict=True)
+
+
+def test_another_folder(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match="no question that can be asked"):
+        load(folder)
+    with pytest.raises(EvaluationError, match="no question that can be asked"):
+        load(tmp_path / "nowhere")
+
+
+def test_an_ablation_takes_it(
+    folder: Path,
+    tmp_path: Path,
+    shared_cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its photos are named by the gazetteer, as in any library of one's own."""
+    lines = [*GOOD, {"id": "8", "question": "photos from Lisbon", "gold": ["c.jpg"]}]
+    written(folder, lines)
+    picture = Image.open(folder / "photos/c.jpg")
+    exif = picture.getexif()
+    exif[0x8825] = {1: "N", 2: (38.0, 43.0, 20.0), 3: "W", 4: (9.0, 8.0, 20.0)}
+    picture.save(folder / "photos/c.jpg", exif=exif)
+    for name, value in {"CACHE": str(shared_cache), "ENCODER": "null", "BACKBONE": "planner",
+                        "MEMORY_FOLDER": str(tmp_path / "memory")}.items():  # fmt: skip
+        monkeypatch.setenv(f"PHOTOCRAFT_{name}", value)
+    command = ["eval", "ablation", str(folder), "--only", "no-tool:around", "--on-doubt",
+               "abstain", "--libraries", str(tmp_path / "libraries"), "--quiet", "--json",
+               "--out", str(tmp_path / "out")]  # fmt: skip
+    assert main(command) == 0
+    (full, _) = json.loads(capsys.readouterr().out)["rows"]
+    assert (full["n"], full["overall EM"]) == (4, 100.0)
