@@ -29,6 +29,7 @@ from photocraft_local.evaluation.histories.rules import Ambiguous, Pick, Relatio
 from photocraft_local.evaluation.histories.seeing import Seen, as_it_was, as_stated
 from photocraft_local.evaluation.histories.sources import Sources, read_sources
 from photocraft_local.evaluation.histories.stating import statements
+from photocraft_local.evaluation.results import ResultRow
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.settings import Settings
 
@@ -253,6 +254,27 @@ def test_several_at_once_give_the_same_rows(made: histories.Indexed, tmp_path: P
     for number in (1, 3):
         histories.run(made, "true-eyes", tmp_path / str(number), concurrency=number)
     one, other = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("1", "3"))
+    assert one == other
+
+
+def test_a_run_that_was_cut_goes_on_to_the_same_rows(
+    made: histories.Indexed, tmp_path: Path
+) -> None:
+    few = dataclasses.replace(made.history, drawn=made.history.drawn[:6])
+    made = dataclasses.replace(made, history=few)
+    asked: list[str] = []
+
+    def cut(row: ResultRow) -> None:
+        asked.append(row.question)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        histories.run(made, "oracle", tmp_path / "cut", on_row=cut)
+    histories.run(made, "oracle", tmp_path / "cut", on_row=lambda row: asked.append(row.question))
+    assert sorted(asked) == [one.id for one in few.eval_questions()]
+    histories.run(made, "oracle", tmp_path / "whole")
+    one, other = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("cut", "whole"))
     assert one == other
 
 
