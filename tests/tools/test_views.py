@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from PIL import Image
 from tool_album import Album, Call
 
 from photocraft_local.files.decode import decode_upright
+from photocraft_local.imaging import decoded_cache
 from photocraft_local.tools.context import ToolContext
 
 ARTS = "pi_ultrahdr.jpg"  # 1512 x 2688
@@ -70,6 +73,31 @@ def test_a_crop_gets_its_own_uid_and_is_the_right_part(call: Call, album: Album)
     assert again.data["uid"] == seen.data["uid"]
     kept = album.library.crop(seen.data["uid"])
     assert kept.path.read_bytes() == seen.images[0][1]
+
+
+def test_further_looks_at_a_photo_decode_nothing(
+    call: Call, album: Album, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first crop decodes the rows that it needs; what lies above is there for the next ones."""
+    calls = []
+    for name in ("decode_rows", "decode_upright"):
+        real = getattr(decoded_cache, name)
+
+        def watched(*words: Any, real: Any = real, name: str = name, **how: Any) -> Any:
+            calls.append(name)
+            return real(*words, **how)
+
+        monkeypatch.setattr(decoded_cache, name, watched)
+    monkeypatch.setattr(context.decoded, "_decode", decoded_cache.decode_upright)
+    uid = album.uid(ARTS)
+    call("zoom_in", uid=uid, x=200, y=300, width=600, height=500)
+    call("zoom_in", uid=uid, x=10, y=0, width=300, height=800)
+    assert calls == ["decode_rows"]
+    first = call("view_photos", photos=[uid])
+    assert calls == ["decode_rows", "decode_upright"]
+    assert call("view_photos", photos=[uid]) == first
+    assert len(calls) == 2
+    assert 0 < context.decoded.num_bytes <= 512 << 20
 
 
 def test_a_crop_of_a_crop_is_cut_from_the_original(call: Call, album: Album) -> None:
