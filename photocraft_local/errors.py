@@ -180,7 +180,11 @@ class ServerLost(ModelError):
 
 
 class PromptTooLong(ModelError):
-    pass
+    """``window``: the tokens that the server says it has, 0 where it says nothing."""
+
+    def __init__(self, message: str, *, window: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.window = window
 
 
 class ReplyLate(ModelError):

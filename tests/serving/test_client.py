@@ -184,6 +184,23 @@ def test_what_the_caller_can_mend_has_a_class_of_its_own(
     assert len(server.seen) == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "window"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, …", 8192),
+        ("The decoder prompt is longer than the maximum model length of 4096.", 4096),
+        ("Too long: 90000 tokens; the maximum context length was passed.", 0),
+    ],
+)
+def test_a_refused_prompt_tells_the_window_that_the_server_states(
+    served: Served, message: str, window: int
+) -> None:
+    _, client = served(always=fails(400, message))
+    with pytest.raises(PromptTooLong) as caught:
+        client.chat(ASK)
+    assert caught.value.window == window
+
+
 @pytest.mark.parametrize("mishap", [hangs, drips])
 def test_a_reply_that_does_not_come_in_time_is_given_up_once(served: Served, mishap: Turn) -> None:
     server, client = served(always=mishap, seconds=0.4)

@@ -80,6 +80,10 @@ class QwenModel:
                 raise
             self._pictures.most = refused.most
             return self._completed(messages, tools)
+        except PromptTooLong as refused:  # the server knows its window better than whoever told it
+            if refused.window and self._window:
+                self._window = min(self._window, refused.window)
+            raise
 
     def _completed(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         talk = self.conversation(messages, tools)

@@ -22,6 +22,7 @@ from photocraft_local.serving.qwen.completion import shown
 _UNKNOWN_PICTURE = "data is not provided"
 _TOO_MANY = re.compile(r"[Aa]t most (\d+) image")
 _TOO_LONG = ("maximum context length", "longer than the maximum model length")
+_WINDOW = re.compile(r"(?:maximum context|maximum model) length(?: is| of)? (\d{3,9})\b")
 _LOG = "see the server's log"
 _HINTS = {
     401: "the server wants a key; serve it without one, on a socket or loopback",
@@ -77,8 +78,10 @@ def _refused(status: int, content: bytes, where: str) -> Exception:
     if status == 400 and _UNKNOWN_PICTURE in said:
         return PictureUnknown(f"the backbone no longer holds a picture: {shown(said)}")
     if status in (400, 413) and any(words in said for words in _TOO_LONG):
+        told = _WINDOW.search(said)
         return PromptTooLong(
             f"the prompt is longer than the backbone's window: {shown(said)}",
+            window=int(told[1]) if told else 0,
             hint="ask for fewer pictures, or serve the model with a longer window",
         )
     if status == 400 and (limit := _TOO_MANY.search(said)):
