@@ -14,6 +14,7 @@ from photocraft_local.agent.run_conditions import Case, Ran, weighed, with_ancho
 from photocraft_local.agent.selection import Rank, Selected, rank, selected
 from photocraft_local.agent.wanted import asks_for_words
 from photocraft_local.records import Answer, Evidence, Usage
+from photocraft_local.serving.judging import ANY, Left
 from photocraft_local.tools.format import counted, listing
 from photocraft_local.tools.ordering import Ordering
 
@@ -32,9 +33,10 @@ class Pooled:
     usage: Usage = Usage()
 
 
-def pooled(runs: Sequence[Ran], question: str) -> Pooled:
-    """The same whatever the order of the runs. Raises ServerLost while photos are judged."""
-    case = weighed(runs)
+def pooled(runs: Sequence[Ran], question: str, left: Left = ANY) -> Pooled:
+    """The same whatever the order of the runs. What ``left`` does not pay for is not looked at, and
+    the photo's evidence says so. Raises ServerLost while photos are judged."""
+    case = weighed(runs, left)
     found = selected(case.readings, case.conditions)
     if found.decided in _CLOSE_CALLS:
         case.readings = with_anchors(runs, case)

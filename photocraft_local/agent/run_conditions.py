@@ -13,6 +13,7 @@ from typing import Any
 from photocraft_local.agent.selection import Condition, Reading
 from photocraft_local.errors import PhotocraftError, ServerLost
 from photocraft_local.records import Answer, Evidence, Json, Photo, Step, Usage
+from photocraft_local.serving.judging import ANY, Left
 from photocraft_local.tools import evidence
 from photocraft_local.tools.alternatives import alternatives, either
 from photocraft_local.tools.context import ToolContext
@@ -85,18 +86,19 @@ class Statement:
 @dataclass(slots=True)
 class Case:
     """All that is weighed: the readings of the runs, the conditions, and for each condition the
-    evidence of each candidate."""
+    evidence of each candidate. ``left`` is what the question has left for a model's looks."""
 
+    left: Left = ANY
     readings: list[Reading] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     pieces: list[dict[str, list[Evidence]]] = field(default_factory=list)
     usage: Usage = Usage()
 
 
-def weighed(runs: Sequence[Ran]) -> Case:
+def weighed(runs: Sequence[Ran], left: Left = ANY) -> Case:
     """Raises ServerLost; whatever else a judge cannot do breaks no condition."""
     pool = sorted({uid for run in runs for uid in run.answer.uids})
-    case = Case()
+    case = Case(left)
     groups = _groups(runs)
     for group in groups:
         try:
@@ -288,6 +290,7 @@ def _checked(
 def _judged(
     context: ToolContext, claim: dict[str, Any], photos: Sequence[Photo], case: Case
 ) -> dict[str, list[Evidence]]:
+    context.left = case.left.less(case.usage)
     checked = looked_again(context, [(claim, {photo.uid: photo for photo in photos})])
     case.usage += checked.usage
     return {

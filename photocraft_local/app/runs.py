@@ -7,6 +7,7 @@ prompts together go at once. Knows nothing of how candidates are judged (agent/p
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ from photocraft_local.app.results import AnsweredPhoto, AskAnswer, AskedPlan, As
 from photocraft_local.errors import AgentError, ModelError, PhotocraftError, ServerLost
 from photocraft_local.memory.memory import EpisodeMemory, Memory
 from photocraft_local.records import Answer, Step, Usage
+from photocraft_local.serving.judging import Left
 from photocraft_local.tools.format import counted
 from photocraft_local.tools.registry import Registry
 from photocraft_local.tools.standard import standard_tools
@@ -268,7 +270,20 @@ def _pooled(asked: _Question, group: Trajectory, jobs: Sequence[_Job]) -> Pooled
             continue
         context = episode_context(asked.parts, asked.memory, asked.given, job.eyes)
         runs.append(Ran(record.answer, record.steps, _put_back(record, context)))
-    return pooled(runs, group.question)
+    return pooled(runs, group.question, _left(asked, [job.record for job in jobs if job.record]))
+
+
+def _left(asked: _Question, records: Sequence[Trajectory]) -> Left:
+    """What the runs have left of the question's tokens and time for the judge of their photos."""
+    settings = asked.parts.settings
+    spent = sum(record.total_usage().fresh for record in records)
+    tokens = max(0, settings.max_tokens - spent) if settings.max_tokens else None
+    if not settings.max_seconds:
+        return Left(tokens)
+    seconds = [record.seconds for record in records]
+    took = max(seconds, default=0) if takes_many(asked.brain) else sum(seconds)
+    end = time.monotonic() + settings.max_seconds - took
+    return Left(tokens, lambda: end - time.monotonic())
 
 
 def _put_back(record: Trajectory, context: ToolContext) -> ToolContext:

@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from played_api import Handler, fails, hangs_up, played, says
 
 from photocraft_local import PhotoSearch, Settings
 from photocraft_local.agent import trajectory
-from photocraft_local.app import asking
+from photocraft_local.app import asking, runs
 from photocraft_local.cli.main import main
 from photocraft_local.errors import AgentError, ModelError, PhotocraftError, ServerLost
 from photocraft_local.memory.episode import EpisodeRecord
@@ -149,6 +150,21 @@ def test_the_majority_is_wrong_and_the_judge_is_right(ask: Any, walls: Any) -> N
     assert answer.usage.prompt == runs + whole.pooling.prompt
     again = ask(Runs([], [], []), trace=answer.trajectory)
     assert (again.usage, again.notes, again.runs) == (answer.usage, answer.notes, answer.runs)
+
+
+@pytest.mark.parametrize("limit", ["max_tokens", "max_seconds"])
+def test_the_judge_of_all_runs_keeps_to_what_they_left(
+    ask: Any, walls: Any, usual: dict[str, Any], monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """The runs themselves are let go on; they leave nothing to look again with."""
+    dark, bright = walls
+    usual[limit] = 1e-6 if limit == "max_seconds" else 10
+    free = {limit: 0}
+    monkeypatch.setattr(runs, "_share", lambda settings, *_: replace(settings, **free))
+    wrong: list[Any] = [LOOK, gives(dark), gives(dark)]
+    answer = ask(Runs(wrong, wrong, [gives(bright)]))
+    assert trajectory.load(answer.trajectory).pooling.prompt == 0
+    assert sorted(found(answer)) == sorted(bright)  # by what the runs themselves had seen
 
 
 def test_a_run_that_missed_a_photo_costs_none(ask: Any, walls: Any) -> None:
