@@ -190,7 +190,8 @@ class Settings:
     )
 
     runs: int = _option(
-        "independent runs of a question by a model, whose candidates are judged by evidence",
+        "independent runs of a question by a model (1 to 16), whose candidates are judged by"
+        " evidence",
         default=1,
     )
     decoded_megabytes: int = _option(

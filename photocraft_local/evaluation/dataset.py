@@ -55,6 +55,26 @@ class Dataset:
     problems: Problems = field(default_factory=Problems)
 
 
+def can_be_asked(question: EvalQuestion, album: Album, problems: Problems, called: str) -> bool:
+    """Whether its pictures are there, those of its answer too. ``called``: what the data set calls
+    an album."""
+    if not album.pictures:
+        where = f"{called} {album.name} has no picture"
+        problems.add("missing-user", f"query {question.id}", where)
+        return False
+    if unknown := sorted(question.gold - set(album.pictures)):
+        problems.add("unknown-answer", f"query {question.id}", f"photo {', '.join(unknown)}")
+        return False
+    return True
+
+
+def id_of(value: Any) -> str:
+    """Ids are strings; numbers are taken as they are written. Raises ValueError."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise ValueError(f"an id is {value!r}")
+    return str(value)
+
+
 def given_metadata(where: str, fields: Mapping[str, Any], problems: Problems) -> GivenMetadata:
     """Of ``time``, ``latitude``, ``longitude``, ``address``, ``camera``; each may be missing or
     null. A value that cannot be used is named and counts as missing."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.dataset import Album, Dataset, given_metadata
+from photocraft_local.evaluation.dataset import Album, Dataset, can_be_asked, given_metadata, id_of
 from photocraft_local.evaluation.pictures import fingerprint, joined, pictures_of
 from photocraft_local.evaluation.problems import Problems, is_plain_name, rows
 from photocraft_local.evaluation.questions import EvalQuestion
@@ -35,7 +35,7 @@ def load(folder: Path, *, split: str = "", strict: bool = False) -> Dataset:
     asked = list(_questions(folder, split, problems))
     users = sorted({question.library for question in asked})
     albums = {user: _album(folder, user, problems) for user in users}
-    questions = [one for one in asked if _can_be_asked(one, albums[one.library], problems)]
+    questions = [one for one in asked if can_be_asked(one, albums[one.library], problems, "user")]
     if not questions:
         raise EvaluationError(
             f"{folder / QUERIES} holds no question that can be asked: "
@@ -71,10 +71,10 @@ def _question(row: Mapping[str, Any]) -> EvalQuestion:
         raise ValueError("its query is empty")
     if not isinstance(gold, list):
         raise ValueError("its answer is no list")
-    user = _id(row["user_id"])
+    user = id_of(row["user_id"])
     if not is_plain_name(user):
         raise ValueError(f"its user_id is {user!r}")
-    return EvalQuestion(_id(row["query_id"]), user, text, frozenset(map(_id, gold)), kind)
+    return EvalQuestion(id_of(row["query_id"]), user, text, frozenset(map(id_of, gold)), kind)
 
 
 def _album(folder: Path, user: str, problems: Problems) -> Album:
@@ -83,7 +83,7 @@ def _album(folder: Path, user: str, problems: Problems) -> Album:
     seen: set[str] = set()
     for where, row in rows(folder / "metadata" / f"{user}.jsonl", problems):
         try:
-            name, facts = _id(row["photo_id"]), row.get("metadata") or {}
+            name, facts = id_of(row["photo_id"]), row.get("metadata") or {}
             fields = {ours: facts.get(theirs) for theirs, ours in _NAMES.items()}
         except (KeyError, TypeError, ValueError, AttributeError) as exc:
             problems.add("bad-line", where, f"no photo: {exc}")
@@ -97,20 +97,3 @@ def _album(folder: Path, user: str, problems: Problems) -> Album:
         seen.add(name)
     mark = fingerprint(folder, [folder / "metadata" / f"{user}.jsonl"], pictures.values())
     return Album(user, folder / "images" / user, pictures, given, mark)
-
-
-def _can_be_asked(question: EvalQuestion, album: Album, problems: Problems) -> bool:
-    if not album.pictures:
-        problems.add("missing-user", f"query {question.id}", f"user {album.name} has no picture")
-        return False
-    if unknown := sorted(question.gold - set(album.pictures)):
-        problems.add("unknown-answer", f"query {question.id}", f"photo {', '.join(unknown)}")
-        return False
-    return True
-
-
-def _id(value: Any) -> str:
-    """Ids are strings; numbers are taken as they are written."""
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise ValueError(f"an id is {value!r}")
-    return str(value)

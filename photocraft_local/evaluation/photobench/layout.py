@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.dataset import Album, Dataset, given_metadata
+from photocraft_local.evaluation.dataset import Album, Dataset, can_be_asked, given_metadata, id_of
 from photocraft_local.evaluation.pictures import fingerprint, joined, pictures_of
 from photocraft_local.evaluation.problems import Problems, document, is_plain_name
 from photocraft_local.evaluation.questions import EvalQuestion
@@ -42,7 +42,7 @@ def load(
     asked = list(_questions(files, language, problems))
     names = sorted({question.library for question in asked})
     albums = {name: _album(folder, name, problems) for name in names}
-    questions = [one for one in asked if _can_be_asked(one, albums[one.library], problems)]
+    questions = [one for one in asked if can_be_asked(one, albums[one.library], problems, "album")]
     if not questions:
         told = "; ".join(map(str, problems.named[:3])) or "they are empty"
         raise EvaluationError(
@@ -87,10 +87,10 @@ def _question(row: Mapping[str, Any], language: str) -> EvalQuestion | None:
     text = row.get(f"query_{language}") or row["query"]
     if not isinstance(text, str) or not text.strip():
         raise ValueError("its query is empty")
-    album = _id(row["album_id"])
+    album = id_of(row["album_id"])
     if not is_plain_name(album):
         raise ValueError(f"its album_id is {album!r}")
-    name, gold = _id(row["query_id"]), row.get("groundtruth")
+    name, gold = id_of(row["query_id"]), row.get("groundtruth")
     if gold is None:
         return None
     if not isinstance(gold, list):
@@ -102,7 +102,7 @@ def _question(row: Mapping[str, Any], language: str) -> EvalQuestion | None:
         name,
         album,
         text,
-        frozenset(map(_id, gold)),
+        frozenset(map(id_of, gold)),
         str(source),
         groups=(*map(str, groups), *([] if gold else [NO_ANSWER])),
     )
@@ -147,19 +147,3 @@ def _fields(facts: Mapping[str, Any]) -> dict[str, Any]:
     elif isinstance(place, list) and len(place) == 2:
         fields["latitude"], fields["longitude"] = place
     return fields
-
-
-def _can_be_asked(question: EvalQuestion, album: Album, problems: Problems) -> bool:
-    if not album.pictures:
-        problems.add("missing-user", f"query {question.id}", f"album {album.name} has no picture")
-        return False
-    if unknown := sorted(question.gold - set(album.pictures)):
-        problems.add("unknown-answer", f"query {question.id}", f"photo {', '.join(unknown)}")
-        return False
-    return True
-
-
-def _id(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise ValueError(f"an id is {value!r}")
-    return str(value)
