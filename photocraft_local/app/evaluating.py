@@ -44,6 +44,7 @@ from photocraft_local.evaluation.disbench.failure_classes import (
     Course,
     course_ids,
     failure_class,
+    is_whole,
 )
 from photocraft_local.evaluation.disbench.presets import Preset
 from photocraft_local.evaluation.questions import EvalQuestion, Reply, Status
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from photocraft_local.app.results import AskAnswer
     from photocraft_local.serving.chat_model import ChatModel
     from photocraft_local.serving.qwen.brain import Brain
+    from photocraft_local.tools.context import ToolContext
 
 _MOST_GUESSED = 10  # of a set on the way, where a guess is wanted
 
@@ -134,7 +136,7 @@ class LibraryAnswerer:
         if self.how.guesses and not reply.predicted and not reply.text:
             guess, why = self._guess(parts, shelf, question, steps)
             reply = replace(reply, predicted=guess, reason=f"{reply.reason} [{why}]".strip())
-            course = replace(course, listed=frozenset(guess))  # code's choice, no id from nowhere
+            course = replace(course, listed=course.listed | set(guess))  # code's choice
         listed, looked_at = course_ids(steps)
         course = replace(
             course,
@@ -148,7 +150,7 @@ class LibraryAnswerer:
     def _episode(
         self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
     ) -> tuple[Reply, Sequence[Step], Course]:
-        agent = self._agent(parts, shelf.album.name, given)
+        agent, context = self._agent(parts, shelf.album.name, given)
         problem: PhotocraftError | None = None
         try:
             agent.ask(given.question)
@@ -160,7 +162,11 @@ class LibraryAnswerer:
         if record is None:
             raise EvaluationError("the episode left no record") from problem
         has_trace = _moved(agent.last_trace, trace)
-        return self._reply(shelf, record, problem, has_trace)
+        reply, steps, course = self._reply(shelf, record, problem, has_trace)
+        sets = list(context.sets)
+        kept = self._named(shelf, {uid for one in sets for uid in one.uids})
+        whole = is_whole(steps, [one.name for one in sets])
+        return reply, steps, replace(course, listed=frozenset(kept), is_whole=whole)
 
     def _reply(
         self, shelf: Shelf, record: Trajectory, problem: PhotocraftError | None, has_trace: bool
@@ -227,7 +233,8 @@ class LibraryAnswerer:
             has_trace=has_trace,
         )
         reply = _with_tokens(reply, told.usage or Usage())
-        return reply, steps, Course(status, limit=told.limit, unused_words=told.not_understood)
+        unused, whole = told.not_understood, is_whole(steps)
+        return reply, steps, Course(status, limit=told.limit, unused_words=unused, is_whole=whole)
 
     def _by_embedding(self, parts: Parts, shelf: Shelf, question: EvalQuestion) -> Reply:
         top_k = self.how.top_k or None
@@ -260,7 +267,7 @@ class LibraryAnswerer:
 
     # --- what an episode is made of
 
-    def _agent(self, parts: Parts, library: str, given: Asked) -> Agent:
+    def _agent(self, parts: Parts, library: str, given: Asked) -> tuple[Agent, ToolContext]:
         preset, settings = self.how.preset, parts.settings
         brain: Brain | None = None
         if self.model is not None:
@@ -280,7 +287,7 @@ class LibraryAnswerer:
         memory = self._skills.memory(parts, library)
         context = episode_context(parts, memory, given, eyes_of(parts, brain, given, Listeners()))
         tools = preset.tools(settings.episodic, parts.library().has_events)
-        return Agent(
+        agent = Agent(
             preset.view(model, given.question),
             Registry(tools, context),
             memory,
@@ -289,6 +296,7 @@ class LibraryAnswerer:
             library_card=library_card(parts),
             generation=parts.library().generation(),
         )
+        return agent, context
 
     def _parts(self, library: str) -> Parts:
         path = self.shelves[library].path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from photocraft_local import Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.app.benchmarking import Options, evaluate
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.disbench.failure_classes import Course, failure_class
 from photocraft_local.evaluation.disbench.layout import load
 from photocraft_local.evaluation.disbench.views import KEPT_RESULTS, DirectView
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
@@ -206,32 +204,6 @@ def test_imageseeker_compresses_by_the_models_own_summary(
 
 
 GOLD = EvalQuestion("q", "u", "?", frozenset({"a", "b"}), "intra-event")
-DAYS = {"a": date(2012, 5, 4), "b": date(2012, 5, 4), "c": date(2012, 5, 4), "x": date(2014, 1, 1)}
-
-
-@pytest.mark.parametrize(
-    ("predicted", "course", "expected"),
-    [
-        (["a", "b"], Course("answered"), ""),
-        ([], Course("failed"), "external failure"),
-        ([], Course("declined"), "query misinterpretation"),
-        ([], Course("answered", unused_words=("gnu",)), "query misinterpretation"),
-        (["z"], Course("answered", frozenset("ab")), "hallucination and bookkeeping"),
-        ([], Course("cut", limit="replies"), "hallucination and bookkeeping"),
-        ([], Course("cut", frozenset("ab"), limit="turns"), "reasoning breakdown"),
-        ([], Course("cut", frozenset("a"), limit="turns"), "unclassified"),
-        (["a", "c"], Course("answered", frozenset("abc"), frozenset("abc")),
-         "visual discrimination"),
-        (["a", "c"], Course("answered", frozenset("abc"), frozenset("ab")), "unclassified"),
-        (["x"], Course("answered", frozenset("x"), days=DAYS), "episode misgrounding"),
-        (["x"], Course("answered", frozenset("x")), "unclassified"),
-        (["a"], Course("answered", frozenset("a"), days=DAYS), "unclassified"),
-    ],
-)  # fmt: skip
-def test_failure_classes_that_code_can_tell(
-    predicted: list[str], course: Course, expected: str
-) -> None:
-    assert failure_class(GOLD, predicted, course) == expected
 
 
 def test_what_choosing_is_worth() -> None:
