@@ -11,8 +11,9 @@ import pytest
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.histories import drawing, wording
 from photocraft_local.evaluation.histories.dials import Dials
-from photocraft_local.evaluation.histories.rules import Ambiguous, Pick, Relation, Rule, Solver
+from photocraft_local.evaluation.histories.rules import Ambiguous, Pick, Relation, Rule
 from photocraft_local.evaluation.histories.seeing import Seen
+from photocraft_local.evaluation.histories.solving import Solver
 
 _DAY = datetime(2022, 5, 4, 9, 0)
 

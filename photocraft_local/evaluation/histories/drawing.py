@@ -16,15 +16,9 @@ import numpy as np
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.histories.dials import Dials
-from photocraft_local.evaluation.histories.rules import (
-    Ambiguous,
-    Pick,
-    Relation,
-    Rule,
-    Solver,
-    Unit,
-)
+from photocraft_local.evaluation.histories.rules import Ambiguous, Pick, Relation, Rule, Unit
 from photocraft_local.evaluation.histories.seeing import Seen
+from photocraft_local.evaluation.histories.solving import Solver
 from photocraft_local.evaluation.histories.wording import question_of, shape_of
 from photocraft_local.evaluation.histories.world import NEVER
 
@@ -119,10 +113,10 @@ class Drawing:
     def checked(self, rule: Rule) -> frozenset[str]:
         """The photos. Raises Ambiguous where a view or a reading gives others."""
         _check_looks(rule)
-        gold = frozenset(one.name for one in self._solvers[0].photos(rule))
+        gold = self._solvers[0].names(rule)
         for at, solver in enumerate(self._solvers):
             for wide in (False, True):
-                if frozenset(one.name for one in solver.photos(rule, wide=wide)) != gold:
+                if solver.names(rule, wide=wide) != gold:
                     raise Ambiguous("files state something else" if at else "a wider label")
         answers = {gold, *self._anchors(rule), frozenset[str]()}
         if not set(self._solvers[0].other_readings(rule)) <= answers:
@@ -133,7 +127,7 @@ class Drawing:
         """What each link leans on."""
         while rule.relation:
             rule = rule.relation.anchor
-            yield frozenset(one.name for one in self._solvers[0].photos(rule))
+            yield self._solvers[0].names(rule)
 
     def _rule(self, hops: int) -> Rule:
         return self._plain() if hops == 1 else self._target(self._linked(hops))
