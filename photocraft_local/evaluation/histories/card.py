@@ -18,11 +18,13 @@ Times, towns, events, trips and cameras are the generator's (`truth.jsonl`); wha
 are the labels of its source, and only sources with complete labels are taken. Each file has
 bytes of its own: its source's compressed pixels as they are, or compressed again (quality 88),
 or lightened by 6 %, or scaled to 90 %, and EXIF with an id of its own. Nothing is cut, moved or
-covered, so the labels hold. Screenshots are drawn.
+covered, so the labels hold. Screenshots are drawn. A look-alike is the photo most like a sight
+that does not show it, in colours, edges and what else it shows, chosen without any encoder.
 
 A question stands only where the life as it was and the life as its files state it have the same
 answer, in each reading that the wording allows (a teddy bear may be a bear; a chain's end may
-belong to its beginning). So a wrong clock can lead a search astray, but never decides what is
+belong to its beginning; a week may begin on Sunday, and the week after something may be the seven
+days after it). So a wrong clock can lead a search astray, but never decides what is
 right. Questions are asked on 15 March 2024; the person has named "home" and "work".
 """
 

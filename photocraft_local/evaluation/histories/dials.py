@@ -8,14 +8,15 @@ from photocraft_local.errors import EvaluationError
 from photocraft_local.records import Json
 
 LEAST_PHOTOS, MOST_PHOTOS, MOST_HOPS = 200, 20_000, 5
-VERSION = 1  # of generator and templates: the same dials give the same bytes within a version
+VERSION = 2  # of generator and templates: the same dials give the same bytes within a version
 
 
 @dataclass(frozen=True, slots=True)
 class Dials:
     """``missing``: share of photos whose file lacks time or position; ``wrong``: share that state
-    a wrong one; ``lookalikes``: share of sights that stand beside a photo like them without them;
-    ``unanswerable``: share of questions that no photo answers; ``hops``: the most of a question."""
+    a wrong one; ``lookalikes``: share of sights beside which stands the photo most like them that
+    does not show them; ``unanswerable``: share of questions that no photo answers; ``hops``: the
+    most of a question."""
 
     size: int = 2000
     questions: int = 300

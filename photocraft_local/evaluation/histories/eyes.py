@@ -1,8 +1,8 @@
 """Encoders for histories: one that encodes each picture once, and one that sees the true labels.
 
 Files of one source and variant have the same pixels, bit for bit (``members.py``), so a vector that
-is kept by the pixels is the very vector that the encoder would give again. Both are used in
-evaluation only; the run's ``run.json`` says so. Knows nothing of libraries.
+is kept by the pixels, in memory and on disk, is the one that the encoder would give again. Both
+are used in evaluation only; the run's ``run.json`` says so. Knows nothing of libraries.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from photocraft_local.embeddings.encoder import (
     TextEmbedding,
     Vectors,
 )
+from photocraft_local.evaluation.histories.kept_vectors import KeptVectors
 from photocraft_local.evaluation.histories.wording import words_of
 
 _SCALE = np.float32(100.0)  # of evidence: whatever else a photo shows, its label stands out
@@ -37,21 +39,27 @@ def pixels_key(pixels: Pixels) -> bytes:
 
 
 class OncePerPicture:
-    """The ``Encoder`` that it is given, asked once for the same pixels. ``num_encoded``: how often
-    it was asked, ``num_given``: how many vectors it gave."""
+    """The ``Encoder`` that it is given, asked once for the same pixels, and with ``cache`` never
+    again, in later runs too. ``num_encoded``: how often it was asked, ``num_given``: how many
+    vectors it gave."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, cache: Path | None = None) -> None:
         self._encoder = encoder
         self._known: dict[bytes, NDArray[np.float32]] = {}
+        self._kept = KeptVectors(cache, encoder.spec) if cache else None
         self._counting = threading.Lock()
         self.num_encoded = self.num_given = 0
 
     def encode_images(self, images: Sequence[Pixels]) -> Vectors:
         keys = [pixels_key(image) for image in images]
+        if self._kept:
+            self._known.update(self._kept.get(set(keys) - self._known.keys()))
         new = {key: at for at, key in enumerate(keys) if key not in self._known}
         if new:
             made = self._encoder.encode_images([images[at] for at in new.values()])
             self._known.update(zip(new, made, strict=True))
+            if self._kept:
+                self._kept.put({key: self._known[key] for key in new})
         with self._counting:
             self.num_encoded += len(new)
             self.num_given += len(images)

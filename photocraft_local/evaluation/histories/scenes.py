@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from photocraft_local.evaluation.histories.dials import Dials
+from photocraft_local.evaluation.histories.likeness import alike
 from photocraft_local.evaluation.histories.sources import Source, Sources
 
 PERSON = "person"
@@ -52,6 +53,8 @@ class Scenes:
         without = [one for one in self._common if one.labels and PERSON not in one.labels]
         self._motifs = [*_some(rng, with_people, _MOTIFS), *_some(rng, without, _MOTIFS)]
         self._sights = self._spread(sights, events)
+        self._rows = {one.name: row for row, one in enumerate(sources.photos)}
+        self._alike = alike(np.stack([one.look for one in sources.photos]))
 
     def of_event(self, event: int, size: int) -> list[Frame]:
         """``size`` pictures, the first one never a burst's second."""
@@ -80,8 +83,20 @@ class Scenes:
         rng = self._rng
         shown = _some(rng, group, int(rng.integers(1, min(len(group), 2) + 1)))
         if rng.random() < self._dials.lookalikes:
-            shown.append(max(self._common, key=lambda one: (_alike(one, shown[0]), one.name)))
+            shown.append(self._lookalike(shown[0]))
         return shown
+
+    def _lookalike(self, shown: Source) -> Source:
+        """Of the photos that do not show the sight, the one most like this one: in colours and
+        edges, and in what else it shows."""
+        row = self._rows[shown.name]
+        return max(
+            self._common,
+            key=lambda one: (
+                self._alike[row, self._rows[one.name]] + shared_labels(one, shown),
+                one.name,
+            ),
+        )
 
     def _spread(self, sights: dict[str, list[Source]], events: int) -> dict[int, list[Source]]:
         """Event → the sight's sources: half of the sights are shown once, the others recur."""
@@ -141,7 +156,7 @@ def _some(rng: np.random.Generator, group: list[Source], number: int) -> list[So
     return [group[at] for at in chosen]
 
 
-def _alike(one: Source, other: Source) -> float:
+def shared_labels(one: Source, other: Source) -> float:
     """Share of labels that both have; none are the sight's, which no common source shows."""
     both = one.labels | other.labels
     return len(one.labels & other.labels) / len(both) if both else 0.0

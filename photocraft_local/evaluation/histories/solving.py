@@ -32,7 +32,7 @@ _HOUR = np.timedelta64(3600, "s")
 _CLEAR = np.timedelta64(61, "s")  # from the end of an hour
 _PLAIN = ("town", "country", "spot", "camera")
 _FACTS = (*_PLAIN, "year", "month")
-_MONDAY = 3  # days from 1 January 1970 back to its week's Monday
+_MONDAY, _SUNDAY = 3, 4  # days from 1 January 1970 back to the beginning of its week
 
 
 class Columns:
@@ -153,15 +153,20 @@ class Solver:
         return bool(inner) or any(len(self._wider.get(label, ())) > 1 for label in labels)
 
     def _solved(self, rule: Rule, wide: bool) -> Rows:
+        found = shown = self._shown(rule, wide)
+        if rule.relation:
+            anchors, found = self._related(rule.relation, shown, wide)
+            if np.isin(found, anchors).any():
+                raise Ambiguous("what it leans on would be part of the answer")
+            _check_week(rule.relation, self._columns, anchors, shown)
+        return _picked(rule.pick, self._columns, found) if rule.pick else found
+
+    def _shown(self, rule: Rule, wide: bool) -> Rows:
+        """Those that fulfil all but the relation."""
         fulfilled = np.ones(len(self._all), np.bool_)
         for mask in self._conditions(rule, wide):
             fulfilled = fulfilled & mask
-        found: Rows = np.flatnonzero(fulfilled)
-        if rule.relation:
-            anchors, found = self._related(rule.relation, found, wide)
-            if np.isin(found, anchors).any():
-                raise Ambiguous("what it leans on would be part of the answer")
-        return _picked(rule.pick, self._columns, found) if rule.pick else found
+        return np.flatnonzero(fulfilled)
 
     def _conditions(self, rule: Rule, wide: bool) -> Iterator[Mask]:
         meant = self._wider if wide else {}
@@ -223,6 +228,20 @@ def _day(relation: Relation, life: Columns, anchors: Rows, found: Rows) -> Rows:
 def _week(relation: Relation, life: Columns, anchors: Rows, found: Rows) -> Rows:
     wanted = _only(life.week[anchors], "leans on photos of several weeks") + 7 * relation.shift
     return _those(found, (life.week[found] == wanted) & life.dated[found])
+
+
+def _check_week(relation: Relation, life: Columns, anchors: Rows, shown: Rows) -> None:
+    """Some let a week begin on Sunday, and the week after something may be seven days. Raises
+    Ambiguous."""
+    if relation.unit != "week":
+        return
+    days, day = life.day[shown], int(life.day[anchors[0]])
+    sunday = day - (day + _SUNDAY) % 7 + 7 * relation.shift
+    first = {0: sunday, 1: day + 1, -1: day - 7}[relation.shift]
+    in_week = life.week[shown] == life.week[anchors[0]] + 7 * relation.shift
+    for start in (sunday, first):
+        if (((days >= start) & (days < start + 7)) != in_week)[life.dated[shown]].any():
+            raise Ambiguous("a week reads in several ways")
 
 
 def _hour(relation: Relation, life: Columns, anchors: Rows, found: Rows) -> Rows:

@@ -13,7 +13,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from PIL import Image
+
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.histories.likeness import Look, look_of
 
 TABLE = "captions.csv"
 LEAST_SOURCES = 12
@@ -26,6 +29,7 @@ class Source:
     name: str  # its file, relative to the folder
     path: Path
     labels: frozenset[str]
+    look: Look = field(compare=False, repr=False)  # for photos that look like it
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,14 @@ def read_sources(folder: Path) -> Sources:
         if reason := _unusable(row, path, seen):
             left_out[reason] += 1
             continue
+        try:
+            look = look_of(path)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            left_out["cannot be decoded"] += 1
+            continue
         seen.add(name)
         labels = frozenset(filter(None, map(str.strip, row["labels"].lower().split("|"))))
-        photos.append(Source(name, path, labels))
+        photos.append(Source(name, path, labels, look))
     if len(photos) < LEAST_SOURCES:
         raise EvaluationError(
             f"{folder} has {len(photos)} JPEG photos with complete labels ({dict(left_out)})",
