@@ -48,6 +48,7 @@ from photocraft_local.evaluation.disbench.failure_classes import (
 )
 from photocraft_local.evaluation.disbench.presets import Preset
 from photocraft_local.evaluation.questions import EvalQuestion, Reply, Status
+from photocraft_local.evaluation.several import voted
 from photocraft_local.records import Step, Usage
 from photocraft_local.settings import Settings
 from photocraft_local.tools.registry import Registry
@@ -129,8 +130,11 @@ class LibraryAnswerer:
         if self.how.preset.name == "embedding-only":
             return self._by_embedding(parts, shelf, question)
         given = self._asked(parts, shelf, question)
-        if parts.settings.runs > 1 and chosen(parts.settings) != "planner":
+        several = parts.settings.runs > 1 and chosen(parts.settings) != "planner"
+        if several and self.how.preset.keeps_memory:
             reply, steps, course = self._in_runs(parts, shelf, given, trace)
+        elif several:
+            reply, steps, course = self._by_majority(parts, shelf, given, trace)
         else:
             reply, steps, course = self._episode(parts, shelf, given, trace)
         if self.how.guesses and not reply.predicted and not reply.text:
@@ -148,9 +152,9 @@ class LibraryAnswerer:
         return replace(reply, failure_class=why)
 
     def _episode(
-        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
+        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path, run: int = 1
     ) -> tuple[Reply, Sequence[Step], Course]:
-        agent, context = self._agent(parts, shelf.album.name, given)
+        agent, context = self._agent(parts, shelf.album.name, given, run)
         problem: PhotocraftError | None = None
         try:
             agent.ask(given.question)
@@ -193,6 +197,22 @@ class LibraryAnswerer:
         reply = _with_tokens(reply, usage)
         unused = answer.not_understood if answer else ()
         return reply, steps, Course(status, limit=record.limit, unused_words=unused)
+
+    def _by_majority(
+        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
+    ) -> tuple[Reply, Sequence[Step], Course]:
+        """As the published systems choose: what more than half of independent episodes gave."""
+        made = []
+        for run in range(1, parts.settings.runs + 1):
+            file = trace if run == 1 else trace.with_name(f"{trace.stem}-run{run}.json")
+            made.append(self._episode(parts, shelf, given, file, run))
+        replies, runs, courses = zip(*made, strict=True)
+        course = replace(
+            courses[0],
+            listed=frozenset().union(*[one.listed for one in courses]),
+            is_whole=all(one.is_whole for one in courses),
+        )
+        return voted(replies), [step for steps in runs for step in steps], course
 
     def _in_runs(
         self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
@@ -267,7 +287,9 @@ class LibraryAnswerer:
 
     # --- what an episode is made of
 
-    def _agent(self, parts: Parts, library: str, given: Asked) -> tuple[Agent, ToolContext]:
+    def _agent(
+        self, parts: Parts, library: str, given: Asked, run: int = 1
+    ) -> tuple[Agent, ToolContext]:
         preset, settings = self.how.preset, parts.settings
         brain: Brain | None = None
         if self.model is not None:
@@ -277,10 +299,12 @@ class LibraryAnswerer:
 
             model = Planner(parts.atlas())
         else:
+            from photocraft_local.app.runs import model_of
+
             brain = parts.backbone().brain(nothing)
             if self.turns is not None:
                 brain = replace(brain, chat=Yielding(brain.chat, self.turns))
-            model = brain.model()
+            model = model_of(brain, run)
             if preset.compact_tokens and brain.window > preset.compact_tokens:
                 share = preset.compact_tokens / brain.window
                 settings = replace(settings, compact_at=max(0.2, min(settings.compact_at, share)))

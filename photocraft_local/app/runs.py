@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from photocraft_local.agent.planner.planner import Asked
     from photocraft_local.app.parts import Parts
     from photocraft_local.serving.qwen.brain import Brain
+    from photocraft_local.serving.qwen.model import QwenModel
     from photocraft_local.settings import Settings
     from photocraft_local.tools.context import ToolContext
 
@@ -215,13 +216,19 @@ def _jobs(asked: _Question, group: Trajectory) -> list[_Job]:
     jobs = []
     for number, name in enumerate(group.runs, start=1):
         trace = asked.traces / f"{name}.json"
-        sampled = {} if number == 1 else {"temperature": TEMPERATURE, "seed": number}
         memory = RunMemory.of(asked.memory)
         steps = StepsTold(asked.parts, asked.listeners)
-        model = brain.model(**sampled)  # type: ignore[arg-type]
+        model = model_of(brain, number)
         agent = agent_of(asked.parts, model, memory, asked.given, steps, eyes)
         jobs.append(_Job(number, agent, memory, trace, eyes))
     return jobs
+
+
+def model_of(brain: Brain, number: int) -> QwenModel:
+    """Of the ``number``-th of independent runs; the first is what a single run would be."""
+    if number == 1:
+        return brain.model()
+    return brain.model(temperature=TEMPERATURE, seed=number)
 
 
 def _share(settings: Settings, runs: int, at_once: bool) -> Settings:

@@ -14,8 +14,10 @@ from photocraft_local.evaluation.disbench.published_tools import (
     FilterMetadata,
     ImageSearch,
     PlainSubmit,
+    PublishedFetch,
     PublishedMetadata,
     PublishedView,
+    SubsetSubmit,
     TextSearch,
     VisualSearch,
     WebSearch,
@@ -23,7 +25,6 @@ from photocraft_local.evaluation.disbench.published_tools import (
 from photocraft_local.evaluation.disbench.views import BlankedView, DirectView, View
 from photocraft_local.serving.chat_model import ChatModel
 from photocraft_local.tools.compress_context import CompressContext
-from photocraft_local.tools.fetch_image import FetchImage
 from photocraft_local.tools.list_events import ListEvents
 from photocraft_local.tools.ports import Tool
 from photocraft_local.tools.standard import standard_tools
@@ -86,19 +87,19 @@ def _seeker_tools(*_: bool) -> list[Tool]:
         PublishedView(),
         WebSearch(),
         CompressContext(),
-        PlainSubmit(),
+        SubsetSubmit(),
     ]
 
 
 def _searcher_tools(*_: bool) -> list[Tool]:
-    return [TextSearch(), VisualSearch(), FetchImage(), ZoomIn(), WebSearch(), PlainSubmit()]
+    return [TextSearch(), VisualSearch(), PublishedFetch(), ZoomIn(), WebSearch(), PlainSubmit()]
 
 
 def _direct_tools(*_: bool) -> list[Tool]:
     return [ImageSearch(), PublishedView(), PublishedMetadata(), PlainSubmit()]
 
 
-_BARE = {"memory": False, "skills": False, "episodic": False, "verify": False, "runs": 1}
+_BARE = {"memory": False, "skills": False, "episodic": False, "verify": False}
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset

@@ -14,6 +14,7 @@ from photocraft_local.errors import UsageError
 from photocraft_local.records import Json, Observation
 from photocraft_local.tools import schema
 from photocraft_local.tools.context import ToolContext
+from photocraft_local.tools.fetch_image import FetchImage
 from photocraft_local.tools.format import counted, safe_text
 from photocraft_local.tools.get_metadata import GetMetadata
 from photocraft_local.tools.lookup import Lookup
@@ -120,6 +121,11 @@ class PublishedView(ViewPhotos):
         return replace(super().run(arguments, context), tool=self.name)
 
 
+class PublishedFetch(FetchImage):
+    description = "Brings one photo or crop into view; its result gives the original's size."
+    parameters = schema.arguments("uid", uid=schema.uid("The photo or crop."))
+
+
 class WebSearch:
     name = "WebSearch"
     description = "Looks a query up in the person's own saved pages; there is no network."
@@ -173,19 +179,10 @@ class PlainSubmit:
 
     name = SubmitAnswer.name
     description = "Ends the search with the exact list of photo ids that answer the question."
-    parameters = schema.arguments(
-        photos=schema.uids("The answer.", least=0, most=1000),
-        set=schema.set_name("A named subset that is the answer, instead of photos."),
-    )
+    parameters = schema.arguments("photos", photos=schema.uids("The answer.", least=0, most=1000))
 
     def run(self, arguments: Arguments, context: ToolContext) -> Observation:
-        if ("photos" in arguments) == ("set" in arguments):
-            raise UsageError("give either photos or set", hint="photos: [] is an empty answer")
-        if "photos" in arguments:
-            uids: Sequence[str] = [p.uid for p in known_photos(context, arguments["photos"])]
-        else:
-            uids = saved(context, arguments["set"]).uids()
-            uids = [photo.uid for photo in photos_by_uid(context, uids)]
+        uids = self.uids(arguments, context)
         data: dict[str, Any] = {
             "accepted": True,
             "count": len(uids),
@@ -198,3 +195,23 @@ class PlainSubmit:
         return Observation(
             self.name, data=data, brief=f"answered with {counted(len(uids), 'photo')}"
         )
+
+    def uids(self, arguments: Arguments, context: ToolContext) -> Sequence[str]:
+        return [photo.uid for photo in known_photos(context, arguments["photos"])]
+
+
+class SubsetSubmit(PlainSubmit):
+    """Where there are named subsets, one of them may be the answer."""
+
+    parameters = schema.arguments(
+        photos=schema.uids("The answer.", least=0, most=1000),
+        set=schema.set_name("A named subset that is the answer, instead of photos."),
+    )
+
+    def uids(self, arguments: Arguments, context: ToolContext) -> Sequence[str]:
+        if ("photos" in arguments) == ("set" in arguments):
+            raise UsageError("give either photos or set", hint="photos: [] is an empty answer")
+        if "photos" in arguments:
+            return super().uids(arguments, context)
+        named = saved(context, arguments["set"]).uids()
+        return [photo.uid for photo in photos_by_uid(context, named)]

@@ -91,6 +91,9 @@ class DirectView(View):
         super().__init__(model, system)
         self._question, self._num_shown = question, num_shown
 
+    def load(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Load | None:
+        return super().load(messages, _its_own(tools))
+
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> Reply:
         if all(tool["name"] != SUBMIT for tool in tools):  # a summary is asked for
             return super().complete(messages, tools)
@@ -103,7 +106,12 @@ class DirectView(View):
             return Reply(call=ToolCall("ViewPhotos", {"photos": found}))
         if len(results) == 2 and found:
             return Reply(call=ToolCall("GetMetadata", {"photos": found}))
-        return super().complete(messages, [tool for tool in tools if tool["name"] == SUBMIT])
+        return super().complete(messages, _its_own(tools))
+
+
+def _its_own(tools: Sequence[ToolSchema]) -> Sequence[ToolSchema]:
+    """What the model itself may call; a backbone tells it of those that it hears of first."""
+    return [tool for tool in tools if tool["name"] == SUBMIT] or tools
 
 
 def _result(message: Message) -> dict[str, Json]:
