@@ -7,17 +7,21 @@ is asked. Knows no question.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from photocraft_local.app.indexing import index
 from photocraft_local.app.parts import Parts
+from photocraft_local.app.places import NamedPlaces
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.dataset import Album, Dataset
+from photocraft_local.evaluation.person import Spot
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.evaluation.results import safe_name
+from photocraft_local.library.given import GivenMetadata
+from photocraft_local.records import Photo
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -84,6 +88,24 @@ def canonical(question: EvalQuestion, same: Mapping[str, str]) -> EvalQuestion:
     return replace(question, gold=frozenset(same[name] for name in question.gold))
 
 
+def as_read(photos: Iterable[Photo]) -> dict[bytes, GivenMetadata]:
+    """What a library read in the files themselves, as a data set would have given it."""
+    return {
+        path: GivenMetadata(photo.taken, photo.location, "", photo.camera)
+        for photo in photos
+        for path in photo.paths
+    }
+
+
+def name_places(parts: Parts, places: Mapping[str, Spot]) -> None:
+    """As the person would have done; what has a name already keeps it."""
+    own = NamedPlaces(parts)
+    known = {place.name for place in own.list()}
+    for name, (latitude, longitude, radius) in places.items():
+        if name not in known:
+            own.add(name, at=(latitude, longitude), radius_km=radius)
+
+
 def check_standard(library: Library, num_addresses: int) -> None:
     """Raises EvaluationError naming what is more than an embedding index."""
     found = [what for what, sql in _OFF.items() if library.database.value(sql)]
@@ -107,6 +129,8 @@ def _shelf(parts: Parts, dataset: Dataset, album: Album, path: Path, standard: b
         if skipped.reason != "empty":
             dataset.problems.add("unreadable-image", where, skipped.message)
     library = parts.library()
+    if not standard:
+        name_places(parts, album.places)
     if standard:
         _drop_crops(library)
         check_standard(library, sum(bool(one.address) for one in album.given.values()))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from photocraft_local import __version__
-from photocraft_local.app.albums import shelves
+from photocraft_local.app.albums import Shelf, shelves
 from photocraft_local.app.at_once import Turns, takes_many
 from photocraft_local.app.backbones import chosen, make_backbone
 from photocraft_local.app.evaluating import How, LibraryAnswerer, SharedBackbone
@@ -28,6 +28,7 @@ from photocraft_local.records import Json
 
 if TYPE_CHECKING:
     from photocraft_local.app.backbones import Backbone
+    from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.evaluation.dataset import Dataset
     from photocraft_local.serving.chat_model import ChatModel
     from photocraft_local.settings import Settings
@@ -44,8 +45,8 @@ def _nothing(*_: object) -> None:
 @dataclass(frozen=True, slots=True)
 class Options:
     """``libraries``: where the users' libraries are kept; ``skills``: the folder of an earlier
-    run. ``model`` takes the backbone's place for each thread, e.g. a scripted one. ``without``:
-    tools of the preset that are left out."""
+    run. ``model`` takes the backbone's place for each thread, e.g. a scripted one, ``encoder`` that
+    of the settings. ``without``: tools of the preset that are left out."""
 
     preset: str = "photocraft"
     track: Literal["standard", "open"] = "standard"
@@ -56,6 +57,7 @@ class Options:
     top_k: int = 0
     retry_failed: bool = False
     model: Callable[[], ChatModel] | None = None
+    encoder: Encoder | None = None
     without: tuple[str, ...] = ()
 
 
@@ -78,8 +80,7 @@ def evaluate(
     Raises UsageError for options that contradict each other, EvaluationError for a folder of
     another run, and what indexing and the backbone raise; what was answered stays."""
     told = listeners or Listeners()
-    settings = replace(settings, **PRESETS[options.preset].settings)
-    _check(options, settings)
+    settings = checked(settings, options)
     root = options.libraries or settings.cache / "evaluation" / dataset.name
     made = shelves(
         dataset,
@@ -88,19 +89,42 @@ def evaluate(
         standard=options.track == "standard",
         on_album=told.on_album,
     )
-    folder = RunFolder.begin(out, _identity(dataset, settings, options), _about(dataset))
+    folder = RunFolder.begin(out, identity_of(dataset, settings, options), about_of(dataset))
+    return folder, put(dataset, made, settings, options, folder, told)
+
+
+def checked(settings: Settings, options: Options) -> Settings:
+    """The settings as the preset has them. Raises UsageError, EvaluationError as ``evaluate``."""
+    settings = replace(settings, **PRESETS[options.preset].settings)
+    _check(options, settings)
+    return settings
+
+
+def put(
+    dataset: Dataset,
+    made: Mapping[str, Shelf],
+    settings: Settings,
+    options: Options,
+    folder: RunFolder,
+    listeners: Listeners | None = None,
+) -> list[ResultRow]:
+    """Puts the questions to libraries that are there, but those that ``folder`` has a row of.
+    Raises as ``evaluate``."""
+    told = listeners or Listeners()
     dataset.questions.sort(key=lambda one: one.key)  # a thread opens each library once
     with ExitStack() as stack:
         backbone, turns = _opened(stack, options, settings, told.on_stage)
         preset = PRESETS[options.preset].lacking(options.without)
-        learns = out if preset.keeps_memory and settings.memory and settings.skills else None
+        learns = (
+            folder.path if preset.keeps_memory and settings.memory and settings.skills else None
+        )
         how = How(preset, options.on_doubt == "guess", options.skills, learns, options.top_k)
 
         def make() -> LibraryAnswerer:
             model = options.model() if options.model else None
-            return LibraryAnswerer(made, settings, how, backbone, turns, model)
+            return LibraryAnswerer(made, settings, how, backbone, turns, model, options.encoder)
 
-        rows = runner.run(
+        return runner.run(
             dataset.questions,
             make,
             folder,
@@ -109,7 +133,6 @@ def evaluate(
             again=lambda row: options.retry_failed and row.status == "failed",
             cancel=turns.stop if turns else lambda: None,
         )
-    return folder, rows
 
 
 def _check(options: Options, settings: Settings) -> None:
@@ -119,11 +142,6 @@ def _check(options: Options, settings: Settings) -> None:
         raise UsageError(
             f"the preset {preset.name} is driven by a model, and the backbone is the planner",
             hint="give --weights or --backbone-url, or use --preset photocraft or embedding-only",
-        )
-    if settings.runs > 1 and options.concurrency > 1 and not rules:
-        raise UsageError(
-            "--runs and --concurrency exclude each other: the runs of a question go at once",
-            hint="leave one of them out",
         )
     if options.skills is not None and not (options.skills / "run.json").is_file():
         raise EvaluationError(
@@ -148,7 +166,7 @@ def _opened(
     return SharedBackbone(brain), Turns() if options.concurrency > 1 else None
 
 
-def _identity(dataset: Dataset, settings: Settings, options: Options) -> dict[str, Json]:
+def identity_of(dataset: Dataset, settings: Settings, options: Options) -> dict[str, Json]:
     """What has to be the same for a run to go on."""
     kept = {
         name: str(value) for name, value in asdict(settings).items() if name not in _NOT_IDENTITY
@@ -170,7 +188,7 @@ def _identity(dataset: Dataset, settings: Settings, options: Options) -> dict[st
     }
 
 
-def _about(dataset: Dataset) -> dict[str, Json]:
+def about_of(dataset: Dataset) -> dict[str, Json]:
     hardware: Mapping[str, Json] = {
         "machine": platform.machine(),
         "system": platform.platform(),

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from photocraft_local.agent.planner.planner import Asked
     from photocraft_local.agent.trajectory import Trajectory
     from photocraft_local.app.results import AskAnswer
+    from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.serving.chat_model import ChatModel
     from photocraft_local.serving.qwen.brain import Brain
     from photocraft_local.tools.context import ToolContext
@@ -95,8 +96,8 @@ class SharedBackbone:
 
 @dataclass(slots=True)
 class LibraryAnswerer:
-    """``model`` takes the backbone's place, e.g. a scripted one; ``turns`` are shared by threads
-    that ask one model."""
+    """``model`` takes the backbone's place, e.g. a scripted one, ``encoder`` that of the settings;
+    ``turns`` are shared by threads that ask one model."""
 
     shelves: Mapping[str, Shelf]
     settings: Settings
@@ -104,6 +105,7 @@ class LibraryAnswerer:
     backbone: Backbone | None = None
     turns: Turns | None = None
     model: ChatModel | None = None
+    encoder: Encoder | None = None
     _open: Parts | None = field(default=None, init=False)
     _skills: Skills = field(init=False)
 
@@ -122,6 +124,11 @@ class LibraryAnswerer:
         if self._open is not None:
             self._open.close()
 
+    @property
+    def by_rules(self) -> bool:
+        """A model given by code counts as rules: it is asked once."""
+        return self.model is not None or chosen(self.settings) == "planner"
+
     # --- one question
 
     def _answered(self, question: EvalQuestion, trace: Path) -> Reply:
@@ -130,14 +137,14 @@ class LibraryAnswerer:
         if self.how.preset.name == "embedding-only":
             return self._by_embedding(parts, shelf, question)
         given = self._asked(parts, shelf, question)
-        several = parts.settings.runs > 1 and chosen(parts.settings) != "planner"
+        several = parts.settings.runs > 1 and not self.by_rules
         if several and self.how.preset.keeps_memory:
             reply, steps, course = self._in_runs(parts, shelf, given, trace)
         elif several:
             reply, steps, course = self._by_majority(parts, shelf, given, trace)
         else:
             reply, steps, course = self._episode(parts, shelf, given, trace)
-        if self.how.guesses and not reply.predicted and not reply.text:
+        if self.how.guesses and not reply.predicted and (reply.reason or not reply.text):
             guess, why = self._guess(parts, shelf, question, steps)
             reply = replace(reply, predicted=guess, reason=f"{reply.reason} [{why}]".strip())
             course = replace(course, listed=course.listed | set(guess))  # code's choice
@@ -184,7 +191,7 @@ class LibraryAnswerer:
             status = "cut"
         reply = Reply(
             predicted=self._in_order(shelf, answer.uids if answer else ()),
-            text=answer.text if answer and not answer.reason else "",
+            text=answer.text if answer else "",
             reason=answer.reason if answer else "",
             status=status,
             error=problem.message if problem else "",
@@ -223,7 +230,7 @@ class LibraryAnswerer:
         shown = AskedPlan(given.question, given.question, "")
         memory = self._skills.memory(parts, shelf.album.name)
         try:
-            told = ask_all(parts, brain, shown, given, memory, Listeners())
+            told = ask_all(parts, brain, shown, given, memory, Listeners(), self.turns)
         except AgentError as error:
             if isinstance(error, ServerLost):
                 raise
@@ -243,7 +250,7 @@ class LibraryAnswerer:
         status: Status = "cut" if told.limit and not (uids or told.text) else "answered"
         reply = Reply(
             predicted=self._in_order(shelf, uids),
-            text=told.text if not told.reason else "",
+            text=told.text,
             reason=told.reason,
             status=status,
             turns=len(steps),
@@ -330,7 +337,7 @@ class LibraryAnswerer:
         if settings.memory and settings.skills:
             folder = self._skills.of_others(library)
             settings = replace(settings, memory_folder=folder, skill_seeds=False)
-        parts = Parts(settings, self.backbone)
+        parts = Parts(settings, self.backbone, self.encoder)
         if self._open is not None:
             parts.take_over(self._open)
             self._open.close()

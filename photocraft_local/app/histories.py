@@ -9,25 +9,26 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.backbones import chosen
-from photocraft_local.app.episodes import Eyes, agent_of
+from photocraft_local.app.albums import Shelf, as_read, name_places
+from photocraft_local.app.benchmarking import (
+    Listeners,
+    Options,
+    about_of,
+    checked,
+    identity_of,
+    put,
+)
 from photocraft_local.app.parts import Parts
 from photocraft_local.app.photo_search import PhotoSearch
-from photocraft_local.errors import (
-    PhotocraftError,
-    QuestionNotUnderstood,
-    SearchError,
-    ServerLost,
-    UsageError,
-)
+from photocraft_local.errors import UsageError
 from photocraft_local.evaluation import runner
+from photocraft_local.evaluation.dataset import Album, Dataset
 from photocraft_local.evaluation.histories.eyes import (
     TRUE_SIDE,
     OncePerPicture,
@@ -37,19 +38,18 @@ from photocraft_local.evaluation.histories.eyes import (
 from photocraft_local.evaluation.histories.history import HEAD, PHOTOS, History
 from photocraft_local.evaluation.histories.life import TODAY
 from photocraft_local.evaluation.histories.oracle import Oracle
-from photocraft_local.evaluation.histories.world import HOME, HOME_SPOT, NAMED_KM, WORK_SPOT
-from photocraft_local.evaluation.questions import Answerer, EvalQuestion, Reply, Status
+from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.results import ResultRow, RunFolder
-from photocraft_local.records import Json
+from photocraft_local.library.given import Given
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
-    from photocraft_local.app.results import AskAnswer
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.library.progress import Progress
+    from photocraft_local.serving.chat_model import ChatModel
 
 AGENTS = ("backbone", "true-eyes", "oracle", "random", "empty")
-_NAMED = {"home": HOME.spots[HOME_SPOT], "work": HOME.spots[WORK_SPOT]}
+_EYES = {"backbone": "once", "true-eyes": "eyes", "oracle": "eyes"}  # the encoder of each
 
 
 def checked_agents(names: Sequence[str]) -> list[str]:
@@ -61,20 +61,12 @@ def checked_agents(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-class _PartsWith(Parts):
-    """With an encoder that no setting names."""
-
-    def __init__(self, settings: Settings, encoder: Encoder) -> None:
-        super().__init__(settings)
-        self._encoder = encoder
-
-
 class HistorySearch(PhotoSearch):
     """``PhotoSearch`` with an encoder of its own, on the day of the questions."""
 
     def __init__(self, settings: Settings, encoder: Encoder, today: date = TODAY) -> None:
         super().__init__(settings, today=today)
-        self._parts = _PartsWith(settings, encoder)
+        self._parts = Parts(settings, encoder=encoder)
 
     @property
     def parts(self) -> Parts:
@@ -83,7 +75,8 @@ class HistorySearch(PhotoSearch):
 
 @dataclass(slots=True)
 class Indexed:
-    """A history on disk with its library. ``names``: UID → the photo's name in the history."""
+    """A history on disk with its library. ``names``: UID → the photo's name in the history;
+    ``given``: what its library read in each file."""
 
     history: History
     folder: Path
@@ -92,9 +85,21 @@ class Indexed:
     eyes: TrueEyes
     seconds: float = 0.0
     names: Mapping[str, str] = field(default_factory=dict)
+    given: Given = field(default_factory=dict)
 
     def opened(self, encoder: Encoder) -> HistorySearch:
         return HistorySearch(self.settings, encoder)
+
+    def dataset(self) -> Dataset:
+        history, person = self.history, self.history.person
+        pictures = {name: self.folder / PHOTOS / name for name in sorted(self.names.values())}
+        mark = history.fingerprint()
+        album = Album(
+            history.name, self.folder / PHOTOS, pictures, self.given, mark,
+            person.today, person.places,
+        )  # fmt: skip
+        questions = history.eval_questions()
+        return Dataset(history.name, self.folder, questions, {history.name: album}, mark)
 
 
 def indexed(
@@ -122,29 +127,15 @@ def indexed(
     made = Indexed(history, folder, own, once, _true_eyes(history, folder))
     began = time.monotonic()
     for encoder in (once, made.eyes) if true_eyes else (once,):
-        with made.opened(encoder) as photos:
+        photos = made.opened(encoder)
+        with photos:
             photos.index(folder / PHOTOS, progress=progress)
-            known = {place.name for place in photos.places.list()}
-            for name, point in _NAMED.items() if not known else ():
-                photos.places.add(name, at=point, radius_km=NAMED_KM)
+            name_places(photos.parts, history.person.places)
             made.names = _names(photos, folder / PHOTOS)
+            made.given = as_read(photos.list())
         if encoder is once:
             made.seconds = time.monotonic() - began
     return made
-
-
-def answerer_of(made: Indexed, agent: str) -> Callable[[], Answerer]:
-    """``agent`` is one of ``AGENTS``."""
-    rules = {one.text: one.rule for one in made.history.drawn}
-    counts = frozenset(one.text for one in made.history.drawn if one.counts)
-    kinds: dict[str, Callable[[], Answerer]] = {
-        "backbone": lambda: Asking(made.opened(made.once), made.names),
-        "true-eyes": lambda: Asking(made.opened(made.eyes), made.names),
-        "oracle": lambda: Asking(made.opened(made.eyes), made.names, Oracle(rules, counts)),
-        "random": lambda: AtRandom(sorted(made.names.values()), made.history.dials.seed),
-        "empty": lambda: AtRandom((), 0),
-    }
-    return kinds[agent]
 
 
 def run(
@@ -154,99 +145,56 @@ def run(
     *,
     concurrency: int = 1,
     on_row: Callable[[ResultRow], None] | None = None,
+    options: Options | None = None,
 ) -> tuple[RunFolder, list[ResultRow]]:
-    """Puts the history's questions to an agent; goes on with what ``out`` holds."""
-    identity: dict[str, Json] = {
-        "dataset": made.history.name,
-        "fingerprint": made.history.fingerprint(),
-        "agent": agent,
-        "backbone": chosen(made.settings) if agent in ("backbone", "true-eyes") else agent,
-        "encoder": made.settings.encoder if agent == "backbone" else "true-labels",
-    }
-    about: dict[str, Json] = {
+    """Puts the history's questions to an agent, one of ``AGENTS``; goes on with what ``out`` holds.
+    Rows, timings and trajectories are those of any data set. ``options``: how a backbone is asked;
+    histories have an open track, and questions that no photo answers."""
+    dataset, lots = made.dataset(), _lots(made, agent)
+    options = replace(
+        options or Options(on_doubt="abstain"),
+        track="open",
+        concurrency=concurrency,
+        model=_oracle(made) if agent == "oracle" else None,
+        encoder=None if lots else getattr(made, _EYES[agent]),
+    )
+    settings = made.settings if lots else checked(made.settings, options)
+    identity = identity_of(dataset, settings, options)
+    identity["agent"] = agent
+    if agent not in ("backbone", "true-eyes"):
+        identity["backbone"] = agent
+    if agent != "backbone":
+        identity["settings"] |= {"encoder": "true-labels"}
+    about = {
+        **about_of(dataset),
         "dials": made.history.dials.to_json(),
         "vectors": "each picture encoded once for all files that show it bit for bit",
         "encoded": made.once.num_encoded,
         "given": made.once.num_given,
-        "cores": len(os.sched_getaffinity(0)),
     }
     folder = RunFolder.begin(out, identity, about)
-    rows = runner.run(
-        made.history.eval_questions(),
-        answerer_of(made, agent),
-        folder,
-        concurrency=concurrency,
-        on_row=on_row,
-    )
-    return folder, rows
-
-
-class Asking:
-    """Through ``PhotoSearch.ask``; with ``model`` through the same loop and tools."""
-
-    def __init__(
-        self, photos: HistorySearch, names: Mapping[str, str], model: Oracle | None = None
-    ) -> None:
-        self._photos, self._names, self._model = photos, names, model
-
-    def answer(self, question: EvalQuestion, trace: Path) -> Reply:
-        began = time.monotonic()
-        try:
-            reply = self._scripted(question) if self._model else self._asked(question)
-        except ServerLost:
-            raise
-        except PhotocraftError as error:
-            declined = isinstance(error, QuestionNotUnderstood | SearchError | UsageError)
-            status: Status = "declined" if declined else "failed"
-            reply = Reply(status=status, error=error.message, finished_by_itself=declined)
-        return replace(reply, seconds=round(time.monotonic() - began, 4))
-
-    def close(self) -> None:
-        self._photos.close()
-
-    def _asked(self, question: EvalQuestion) -> Reply:
-        told: AskAnswer = self._photos.ask(question.text)
-        usage = told.usage
-        return Reply(
-            predicted=self._named([found.photo.uid for found in told.photos]),
-            text=told.text,
-            reason=told.reason,
-            status="cut" if told.limit and not told.photos else "answered",
-            turns=len(told.steps),
-            finished_by_itself=not told.limit,
-            tools=Counter(step.call.name for step in told.steps),
-            prompt_tokens=usage.prompt if usage else 0,
-            cached_tokens=usage.cached if usage else 0,
-            generated_tokens=usage.generated if usage else 0,
+    told = Listeners(on_row=on_row or (lambda row: None))
+    if lots:
+        rows = runner.run(
+            dataset.questions, lambda: lots, folder, concurrency=concurrency, on_row=told.on_row
         )
+        return folder, rows
+    path, same = made.settings.library, {name: name for name in made.names.values()}
+    shelf = Shelf(dataset.albums[made.history.name], path, made.names, same)
+    return folder, put(dataset, {made.history.name: shelf}, settings, options, folder, told)
 
-    def _scripted(self, question: EvalQuestion) -> Reply:
-        from photocraft_local.agent.planner.planner import Asked
-        from photocraft_local.app.memories import memory_of
 
-        assert self._model is not None
-        parts = self._photos.parts
-        given = Asked(question.text, self._photos.today, (), "", parts.habits)
-        steps: list[str] = []
-        agent = agent_of(
-            parts,
-            self._model,
-            memory_of(parts),
-            given,
-            lambda step: steps.append(step.call.name),
-            Eyes(parts.settings),
-        )
-        answer = agent.ask(question.text)
-        return Reply(
-            predicted=self._named(answer.uids),
-            text=answer.text,
-            reason=answer.reason,
-            turns=len(steps),
-            tools=Counter(steps),
-        )
+def _lots(made: Indexed, agent: str) -> AtRandom | None:
+    """Of an agent that looks at nothing."""
+    if agent == "random":
+        return AtRandom(sorted(made.names.values()), made.history.dials.seed)
+    return AtRandom((), 0) if agent == "empty" else None
 
-    def _named(self, uids: Sequence[str]) -> tuple[str, ...]:
-        return tuple(self._names[uid] for uid in uids)
+
+def _oracle(made: Indexed) -> Callable[[], ChatModel]:
+    rules = {one.text: one.rule for one in made.history.drawn}
+    counts = frozenset(one.text for one in made.history.drawn if one.counts)
+    return lambda: Oracle(rules, counts)
 
 
 class AtRandom:

@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 class Parts:
     """The parts of one ``PhotoSearch``. Not safe to share between threads."""
 
-    def __init__(self, settings: Settings, backbone: Backbone | None = None) -> None:
-        """``backbone``: one that is open already."""
+    def __init__(
+        self, settings: Settings, backbone: Backbone | None = None, encoder: Encoder | None = None
+    ) -> None:
+        """``backbone``: one that is open already; ``encoder``: one that no setting names."""
         self.settings = settings
         self.notes: list[str] = []  # what could not be built, in words for the person
         self.preparing: Progress | None = None  # told while something is built once for all
         self._library: Library | None = None
         self._knowledge: KnowledgeStore | None = None
-        self._encoder: Encoder | None = None
+        self._encoder = encoder
         self._gazetteer: Gazetteer | None = None
         self._atlas: tuple[int, Atlas] | None = None
         self._catalog: tuple[int, Catalog] | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -104,10 +105,17 @@ class _Question:
     memory: Memory
     listeners: Listeners
     turns: Turns = field(default_factory=Turns)
+    has_turn: bool = False  # whoever asks holds it, since other questions run beside this one
 
     @property
     def traces(self) -> Path:
         return self.parts.library().path / "traces"
+
+    def working(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.has_turn else self.turns.taken()
+
+    def waiting(self) -> AbstractContextManager[None]:
+        return self.turns.given_up() if self.has_turn else nullcontext()
 
 
 def ask_all(
@@ -117,9 +125,13 @@ def ask_all(
     given: Asked,
     memory: Memory,
     listeners: Listeners,
+    turns: Turns | None = None,
 ) -> AskAnswer:
-    """As many runs as the setting ``runs`` says."""
+    """As many runs as the setting ``runs`` says. ``turns``: those of several questions at once; the
+    caller has its turn."""
     asked = _Question(parts, brain, shown, given, memory, listeners)
+    if turns is not None:
+        asked.turns, asked.has_turn = turns, True
     return _answered(asked, _new_group(asked))
 
 
@@ -180,7 +192,7 @@ def _answered(asked: _Question, group: Trajectory) -> AskAnswer:
         _begin(asked, group)
         jobs = _jobs(asked, group)
         _run(asked, jobs)
-        with asked.turns.taken():  # the judge gives its turn up while it is waited for
+        with asked.working():  # the judge gives its turn up while it is waited for
             found = _pooled(asked, group, jobs)
         group.answer, group.pooling = found.answer, found.usage
         group.notes = [*_failures(jobs), *found.notes]
@@ -243,7 +255,8 @@ def _run(asked: _Question, jobs: Sequence[_Job]) -> None:
     raised if every run failed."""
     if takes_many(asked.brain):
         cancel: Callable[[], None] = getattr(asked.brain.chat, "cancel", lambda: None)
-        together([_heard(asked, job, len(jobs)) for job in jobs], asked.turns, cancel)
+        with asked.waiting():
+            together([_heard(asked, job, len(jobs)) for job in jobs], asked.turns, cancel)
     else:
         for job in jobs:
             _heard(asked, job, len(jobs))()

@@ -24,13 +24,17 @@ _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y:%m:%d %H:%M:%S", "%Y-%m-
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """One user's photos. ``given``: by absolute path; a photo that is not named has none."""
+    """One user's photos. ``given``: by absolute path; a photo that is not named has none.
+    ``asked_on``: the day of its questions, where it is not the newest photo's. ``places``: what the
+    user calls a spot → latitude, longitude, radius in km."""
 
     name: str
     folder: Path
     pictures: Mapping[str, Path]  # by the data set's id
     given: Given
     fingerprint: str  # of all that its library is made of
+    asked_on: date | None = None
+    places: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     @property
     def days(self) -> dict[str, date]:
@@ -40,9 +44,9 @@ class Album:
 
     @property
     def last_day(self) -> date:
-        """Of the newest photo: the day on which its questions are asked, so that "last summer"
-        means the same in each run."""
-        return max(self.days.values(), default=_NO_DAY)
+        """Of the newest photo, if nothing else is said: the day on which its questions are asked,
+        so that "last summer" means the same in each run."""
+        return self.asked_on or max(self.days.values(), default=_NO_DAY)
 
 
 @dataclass(slots=True)

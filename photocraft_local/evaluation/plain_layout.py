@@ -1,18 +1,19 @@
 """The plainest data set: ``questions.jsonl`` beside a folder ``photos`` that says the rest itself.
 
 As ``photocraft eval histories`` writes it, and easily made by hand. Time, place and camera are
-those that the files state. Knows no run.
+those that the files state; ``person.json`` has what only the person can say. Knows no run.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from photocraft_local.errors import EvaluationError, PhotoError
 from photocraft_local.evaluation.dataset import Album, Dataset
+from photocraft_local.evaluation.person import FILE, read_person
 from photocraft_local.evaluation.pictures import ENDINGS, fingerprint, joined
 from photocraft_local.evaluation.problems import Problems, rows
 from photocraft_local.evaluation.questions import EvalQuestion
@@ -28,7 +29,8 @@ def load(folder: Path, *, strict: bool = False) -> Dataset:
     asked, and with ``strict`` for all that is bad."""
     problems = Problems(strict)
     pictures = _pictures(folder.absolute() / PHOTOS, problems)
-    questions = list(_questions(folder / QUESTIONS, pictures, problems))
+    questions = list(read_questions(folder / QUESTIONS, pictures, problems, _LIBRARY))
+    person = read_person(folder, problems)
     if not questions:
         named = "; ".join(map(str, problems.named[:3]))
         raise EvaluationError(
@@ -36,8 +38,9 @@ def load(folder: Path, *, strict: bool = False) -> Dataset:
             hint=f"it needs {QUESTIONS} and the folder {PHOTOS}; see docs/evaluation.md",
         )
     given = {bytes(path): _stated(path) for path in pictures.values()}
-    mark = joined([fingerprint(folder, [folder / QUESTIONS], pictures.values())])
-    album = Album(_LIBRARY, folder / PHOTOS, pictures, given, mark)
+    told = [folder / QUESTIONS, folder / FILE]
+    mark = joined([fingerprint(folder, told, pictures.values())])
+    album = Album(_LIBRARY, folder / PHOTOS, pictures, given, mark, person.today, person.places)
     return Dataset(folder.name, folder, questions, {_LIBRARY: album}, mark, problems)
 
 
@@ -54,26 +57,27 @@ def _pictures(folder: Path, problems: Problems) -> dict[str, Path]:
     return found
 
 
-def _questions(
-    path: Path, pictures: Mapping[str, Path], problems: Problems
+def read_questions(
+    path: Path, known: Collection[str], problems: Problems, library: str
 ) -> Iterator[EvalQuestion]:
+    """``known``: the photos that an answer may name."""
     seen: set[str] = set()
     for where, row in rows(path, problems):
         try:
-            question = _question(row)
+            question = _question(row, library)
         except (KeyError, TypeError, ValueError) as exc:
             problems.add("bad-line", where, f"no question: {exc}")
             continue
         if question.id in seen:
             problems.add("duplicate-id", where, f"question {question.id}")
-        elif unknown := sorted(question.gold - set(pictures)):
+        elif unknown := sorted(question.gold - set(known)):
             problems.add("unknown-answer", where, f"photo {', '.join(unknown)}")
         else:
             yield question
         seen.add(question.id)
 
 
-def _question(row: Mapping[str, Any]) -> EvalQuestion:
+def _question(row: Mapping[str, Any], library: str) -> EvalQuestion:
     gold, groups = row["gold"], row.get("groups", [])
     texts = [row["id"], row["question"], row.get("kind", ""), row.get("gold_text", "")]
     if not isinstance(gold, list) or not isinstance(groups, list):
@@ -86,7 +90,7 @@ def _question(row: Mapping[str, Any]) -> EvalQuestion:
     hops = row.get("hops", 0)
     return EvalQuestion(
         id=name,
-        library=_LIBRARY,
+        library=library,
         text=words,
         gold=frozenset(gold),
         kind=kind,

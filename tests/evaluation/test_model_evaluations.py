@@ -17,7 +17,7 @@ from photocraft_local import Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.app.backbones import ServedBackbone
 from photocraft_local.app.benchmarking import Options, evaluate
-from photocraft_local.errors import ModelError, ServerLost, UsageError
+from photocraft_local.errors import ModelError, ServerLost
 from photocraft_local.evaluation.disbench.layout import load
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.evaluation.several import of_runs
@@ -34,11 +34,12 @@ _MONTH = re.compile(r"(?:in|from) ((?:May|August) 2012)")
 @dataclass
 class Played:
     """Filters by the month of the question and submits; what it says depends on the messages
-    alone. Run 3 of a question submits one photo too few. With ``gathers`` the first prompt waits
-    for a second one beside it."""
+    alone. Run 3 of a question submits one photo too few. The first prompts wait until there are
+    ``gathers`` of them."""
 
     lost_after: int = 0
-    gathers: bool = False
+    gathers: int = 0
+    loss: type[BaseException] = ServerLost
     have_met: threading.Event = field(default_factory=threading.Event)
     _asked: int = 0
     _now: int = 0
@@ -49,14 +50,14 @@ class Played:
             self._asked += 1
             self._now += 1
             is_lost = self.lost_after and self._asked > self.lost_after
-            if self._now > 1:
+            if self._now >= self.gathers:
                 self.have_met.set()
         if self.gathers:
             self.have_met.wait(60)
         with self._lock:
             self._now -= 1
         if is_lost:
-            raise ServerLost("the server is gone")
+            raise self.loss("the server is gone")
         made = self._next(request)
         return Completion(json.dumps({"thought": "So.", "call": made}), usage=Usage(100, 80, 10))
 
@@ -116,7 +117,7 @@ def ran(
 def test_threads_share_one_model_and_agree_with_one(
     data: Path, settings: Settings, libraries: Path, tmp_path: Path
 ) -> None:
-    options, many = Options(libraries=libraries), Played(gathers=True)
+    options, many = Options(libraries=libraries), Played(gathers=2)
     rows = ran(data, settings, tmp_path / "one", options, Played())
     ran(data, settings, tmp_path / "many", replace(options, concurrency=4), many)
     files = [(tmp_path / name / "results.jsonl").read_bytes() for name in ("one", "many")]
@@ -146,17 +147,36 @@ def test_runs_of_a_question_are_kept_beside_the_answer_that_was_chosen(
         "0-may.json", "0-may-run1.json", "0-may-run2.json", "0-may-run3.json"
     }  # fmt: skip
     assert trajectory.load(folder / "0-may.json").question == "photos taken in May 2012"
-    with pytest.raises(UsageError, match="exclude each other"):
-        ran(data, three, tmp_path / "both", replace(options, concurrency=2), Played())
 
 
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_lost_server_ends_the_run_which_goes_on_later(
-    data: Path, settings: Settings, libraries: Path, tmp_path: Path, concurrency: int
+def test_several_runs_of_several_questions_at_once_give_the_same_rows(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path
 ) -> None:
+    options, three, many = (
+        Options(libraries=libraries),
+        replace(settings, runs=3),
+        Played(gathers=4),
+    )
+    ran(data, three, tmp_path / "one", options, Played())
+    ran(data, three, tmp_path / "many", replace(options, concurrency=4), many)
+    files = [(tmp_path / name / "results.jsonl").read_bytes() for name in ("one", "many")]
+    assert files[0] == files[1]
+    assert many.have_met.is_set()  # prompts of more than one question beside each other
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "runs", "loss"),
+    [(1, 1, ServerLost), (4, 1, ServerLost), (1, 2, ServerLost), (4, 2, ServerLost),
+     (4, 2, KeyboardInterrupt)],
+)  # fmt: skip
+def test_a_lost_server_ends_the_run_which_goes_on_later(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path, concurrency: int, runs: int,
+    loss: type[BaseException],
+) -> None:  # fmt: skip
     options = Options(libraries=libraries, concurrency=concurrency)
-    with pytest.raises(ServerLost):
-        ran(data, settings, tmp_path / "run", options, Played(lost_after=5))
+    settings = replace(settings, runs=runs)
+    with pytest.raises(loss):
+        ran(data, settings, tmp_path / "run", options, Played(lost_after=5, loss=loss))
     assert len(RunFolder.load(tmp_path / "run").rows) < 4
     rows = ran(data, settings, tmp_path / "run", options, Played())
     assert [row.em for row in rows] == [1] * 4

@@ -1,8 +1,9 @@
 """A whole history: composed from sources and dials, written as a folder.
 
 ``photos/`` the library; ``questions.jsonl`` each question with its meaning and its photos;
-``truth.jsonl`` what is true of each photo and what its file states; ``history.json`` dials and
-counts; ``card.md`` the same to be read. The same sources and dials give the same bytes.
+``truth.jsonl`` what is true of each photo and what its file states; ``person.json`` what the
+person would have named; ``history.json`` dials and counts; ``card.md`` the same to be read. The
+same sources and dials give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.histories.card import card
 from photocraft_local.evaluation.histories.dials import Dials
 from photocraft_local.evaluation.histories.drawing import Drawing, Drawn
-from photocraft_local.evaluation.histories.life import Shot, shots
+from photocraft_local.evaluation.histories.life import TODAY, Shot, shots
 from photocraft_local.evaluation.histories.members import write_members
 from photocraft_local.evaluation.histories.scenes import sights_of
 from photocraft_local.evaluation.histories.seeing import as_it_was, as_stated
 from photocraft_local.evaluation.histories.sources import Sources
 from photocraft_local.evaluation.histories.stating import Stated, statements
+from photocraft_local.evaluation.histories.world import NAMED, NAMED_KM
+from photocraft_local.evaluation.person import Person, write_person
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.records import Json
 
@@ -62,6 +65,11 @@ class History:
             groups=(answerable, one.shape),
             gold_text=str(len(one.gold)) if one.counts else "",
         )
+
+    @property
+    def person(self) -> Person:
+        """Home and work as the person names them, and the day of the questions."""
+        return Person(TODAY, {name: (*spot, NAMED_KM) for name, spot in NAMED.items()})
 
     def counts(self) -> dict[str, Json]:
         """What the card tells."""
@@ -101,6 +109,7 @@ class History:
         write_members(folder / PHOTOS, self.sources, self.life, self.stated)
         (folder / QUESTIONS).write_text("".join(_lines(self._question_lines())), "utf-8")
         (folder / TRUTH).write_text("".join(_lines(self._truth_lines())), "utf-8")
+        write_person(folder, self.person)
         head = {
             "name": self.name,
             "fingerprint": self.fingerprint(),

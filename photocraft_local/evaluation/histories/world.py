@@ -41,3 +41,4 @@ TOWNS = (
 NEVER = ("Oslo", "Helsinki", "Cairo", "Lima", "Toronto")  # towns that no life here goes to
 CAMERAS = ("Apple iPhone 12", "Canon EOS R6")
 NAMED_KM = 0.3  # radius of the places that the person names
+NAMED = {"home": HOME.spots[HOME_SPOT], "work": HOME.spots[WORK_SPOT]}
