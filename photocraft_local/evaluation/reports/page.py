@@ -25,10 +25,12 @@ _STYLE = """
 body{font:15px/1.45 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a202c}
 table{border-collapse:collapse;margin:.5rem 0}
 th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}
-td{overflow-wrap:anywhere;white-space:pre-wrap}
-figure{margin:1rem 0}figcaption{font-weight:bold}svg{max-width:100%;height:auto}
+td{white-space:pre-wrap}.texts td{overflow-wrap:anywhere}.texts td+td{min-width:9em}
+.wide,figure{overflow-x:auto}
+figure{margin:1rem 0}figcaption{font-weight:bold}svg{max-width:100%;min-width:34rem;height:auto}
 article{border-top:2px solid #2b6cb0;margin-top:1.5rem}
-.photos figure{display:inline-block;width:110px;margin:.2rem;vertical-align:top;font-size:11px}
+.photos figure{overflow:visible;display:inline-block;width:110px;margin:.2rem}
+.photos figure{vertical-align:top;font-size:11px}
 .photos figcaption{font-weight:normal;overflow-wrap:anywhere}
 """
 _SECTIONS = {
@@ -231,14 +233,14 @@ def _failure(failure: Failure, thumbnails: Thumbnails) -> Markup:
     }
     parts = [
         tag("h3", f"{row.question}: {row.asked or '(no words)'}"),
-        _table(["What", "Value"], [[name, value] for name, value in facts.items() if value]),
+        _table(["What", "Value"], [list(one) for one in facts.items() if one[1]], "texts"),
         *chain.from_iterable(
             _photos(name, names, row.library, thumbnails) for name, names in sets.items() if names
         ),
     ]
     if failure.steps:
         head = ["Turn", "Thought", "Call", "Result"]
-        table = _table(head, failure.steps)
+        table = _table(head, failure.steps, "texts")
         parts.append(tag("details", tag("summary", f"{len(failure.steps)} turns"), table))
     else:
         parts.append(tag("p", failure.problem))
@@ -268,7 +270,9 @@ def _run(head: Mapping[str, Any]) -> Markup:
                                                     tag("pre", text)))  # fmt: skip
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], what: str = "figures") -> Markup:
+    """Of ``texts``, which break anywhere, or of ``figures``, which scroll where they are wide."""
     top = tag("tr", *[tag("th", name, scope="col") for name in head])
     lines = [tag("tr", *[tag("td", cell) for cell in row]) for row in rows]
-    return tag("table", tag("thead", top), tag("tbody", *lines))
+    table = tag("table", tag("thead", top), tag("tbody", *lines), class_=what)
+    return tag("div", table, class_="wide")
