@@ -90,13 +90,13 @@ def main() -> None:
         folder = Path(name)
         settings = Settings.load(library=folder / "encode")
         encoding = measure(
-            "encoding-bound", folder, small_photos(24 if quick else 200), make_encoder(settings),
-            rounds=6 if quick else 9,
+            "encoding-bound", folder, small_photos(16 if quick else 200), make_encoder(settings),
+            rounds=5 if quick else 9,
         )  # fmt: skip
         files = [Path(os.fsdecode(path)) for path in make_photos(folder, 4 if quick else 8)]
         decoding = measure(
-            "decoding-bound", folder, files * (8 if quick else 16), Averaging(),
-            rounds=5 if quick else 9,
+            "decoding-bound", folder, files * (6 if quick else 16), Averaging(),
+            rounds=4 if quick else 9,
         )  # fmt: skip
     shares = {"encoding": encoding.share(), "decoding": decoding.share()}
     busy = {"encoding": encoding.busy, "decoding": decoding.busy}

@@ -21,27 +21,26 @@ from photocraft_local.serving.qwen.completion import ChatRequest, Completion
 from photocraft_local.serving.tokens import PictureRule, PromptCounter
 from photocraft_local.serving.tool_calls import Limits
 
-WINDOW, AT_ONCE = 16384, (1, 4)
+WINDOW = 16384
 
 
-class Counted:
-    """The engine takes one request after another; who waits for it at the same time is counted."""
+class Together:
+    """Whoever waits while the engine works goes into its next batch, as on a server."""
 
     def __init__(self, llm: Any) -> None:
-        self._chat, self._lock = EngineChat(llm), threading.Lock()
-        self._waiting = 0
-        self.most_waiting = 0
-        self.replies: list[Completion] = []
+        self._chat, self._engine = EngineChat(llm), threading.Lock()
+        self._waiting: list[ChatRequest] = []
+        self._done: dict[int, Completion] = {}
+        self.batches: list[list[Completion]] = []
 
     def chat(self, request: ChatRequest) -> Completion:
-        self._waiting += 1
-        self.most_waiting = max(self.most_waiting, self._waiting)
-        try:
-            with self._lock:
-                self.replies.append(self._chat.chat(request))
-                return self.replies[-1]
-        finally:
-            self._waiting -= 1
+        self._waiting.append(request)
+        with self._engine:
+            if id(request) not in self._done:
+                batch, self._waiting = self._waiting, []
+                self.batches.append(self._chat.batch(batch))
+                self._done |= dict(zip(map(id, batch), self.batches[-1], strict=True))
+            return self._done.pop(id(request))
 
     def chat_all(
         self, requests: Sequence[ChatRequest], *, at_once: int
@@ -62,7 +61,7 @@ def test_questions_at_once_on_the_engine(
     llm = engine(family)
     llm.reset_prefix_cache()
     rule = PictureRule.of_folder(weights).at_most(512)
-    chat = Counted(llm)
+    chat = Together(llm)
     brain = Brain(
         name=f"vllm {family}",
         chat=chat,
@@ -73,7 +72,6 @@ def test_questions_at_once_on_the_engine(
         max_pictures=4,
     )
     monkeypatch.setattr(ServedBackbone, "brain", lambda *_: brain)
-    monkeypatch.setattr(agent_stage, "AT_ONCE", AT_ONCE)
     library = tmp_path / "own"
     settings = Settings(
         library=library, cache=shared_cache, encoder="null", weights=weights, backbone="vllm",
@@ -82,20 +80,23 @@ def test_questions_at_once_on_the_engine(
     told: list[str] = []
     figures = list(agent_stage.agent(settings, tmp_path, told.append, quick=True))
     assert not (tmp_path / "own").exists()
-    rules, *models = figures
+    rules, first, *models = figures
     assert "rules" in rules.name
+    assert first.unit == "s"
     assert all(figure.value is not None for figure in models), models
     by_name = {figure.name: figure for figure in models}
-    assert len(by_name) == 4 * len(AT_ONCE)
+    assert len(by_name) == 4 * len(agent_stage.AT_ONCE)
     _checked(by_name, f"vllm {family}, one at a time", None)
     _checked(by_name, f"vllm {family}, 4 at once", 4)
-    assert chat.most_waiting > 1  # four were under way together
+    _checked(by_name, f"vllm {family}, 16 at once", 16)
+    assert max(map(len, chat.batches)) > 1  # they were under way together
     # All questions begin alike: what the engine did not compute again is most of the prompts.
-    assert (by_name[f"vllm {family}, 4 at once: from the cache"].value or 0) > 50
-    assert sum(reply.usage.prompt for reply in chat.replies) == sum(
-        int(figure.note.split()[0].replace(",", ""))
-        for name, figure in by_name.items()
-        if name.endswith(": read")
+    for number in ("one at a time", "4 at once", "16 at once"):
+        assert (by_name[f"vllm {family}, {number}: from the cache"].value or 0) > 50
+    read = [first.note.split("; ")[1]]
+    read += [figure.note for name, figure in by_name.items() if name.endswith(": read")]
+    assert sum(reply.usage.prompt for batch in chat.batches for reply in batch) == sum(
+        int(note.split()[0].replace(",", "")) for note in read
     )
 
 

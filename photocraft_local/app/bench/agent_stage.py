@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -112,27 +112,54 @@ def _model(
         return
     backbone = make_backbone(settings)
     try:
-        brain = backbone.brain(tell)
-        asked, one_by_one = 0, None
-        for number in AT_ONCE:
-            if number > 1 and not takes_many(brain):
-                why = "the model in this process reads one prompt at a time: the others would wait"
-                yield Figure("agent", f"{brain.name}, {_at_once(number)}", why=why)
-                continue
-            count = number if quick else 2 * number
-            tell(f"{brain.name}: {count} questions, {_at_once(number)}")
-            questions = _questions(asked + count)[asked:]  # none twice: a cache would answer it
-            asked += count
-            figures = _asked(parts, brain, questions, number, one_by_one)
-            one_by_one = one_by_one or figures[0].value
-            yield from figures
+        yield from _at_each_number(parts, backbone.brain(tell), tell, quick=quick)
     finally:
         backbone.close()
 
 
-def _asked(
-    parts: _Lending, brain: Brain, questions: list[str], at_once: int, one_by_one: float | None
-) -> list[Figure]:
+def _at_each_number(
+    parts: _Lending, brain: Brain, tell: Callable[[str], None], *, quick: bool
+) -> Iterator[Figure]:
+    first = _asked(parts, brain, _questions(1), 1)  # what all have in common is read once, here
+    yield _first(first, brain)
+    asked, alone = 1, None
+    for number in AT_ONCE:
+        if number > 1 and not takes_many(brain):
+            why = "the model in this process reads one prompt at a time: the others would wait"
+            yield Figure("agent", f"{brain.name}, {_at_once(number)}", why=why)
+            continue
+        count = number if quick else 2 * number
+        tell(f"{brain.name}: {count} questions, {_at_once(number)}")
+        questions = _questions(asked + count)[asked:]  # none twice: a cache would answer it
+        asked += count
+        made = _asked(parts, brain, questions, number)
+        yield from _figures(made, f"{brain.name}, {_at_once(number)}", alone)
+        alone = alone or made
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Questions that were asked, that many at once, and what came of them."""
+
+    at_once: int
+    most_turns: int
+    seconds: float
+    usages: list[Usage]  # of those with an answer
+    failed: list[str]
+
+    @property
+    def used(self) -> Usage:
+        return sum(self.usages, Usage())
+
+    @property
+    def rates(self) -> tuple[float, float, float]:
+        """Questions, tokens written and tokens read in a second."""
+        counts = (len(self.usages), self.used.generated, self.used.prompt)
+        first, second, third = (count / self.seconds for count in counts)
+        return first, second, third
+
+
+def _asked(parts: _Lending, brain: Brain, questions: list[str], at_once: int) -> _Asked:
     """All questions, that many under way at once."""
     turns, usages, failed = Turns(), [], []
     parts.lent = _Lent(replace(brain, chat=Yielding(brain.chat, turns)))
@@ -151,26 +178,36 @@ def _asked(
     cancel: Callable[[], None] = getattr(brain.chat, "cancel", lambda: None)
     together([work] * min(at_once, len(questions)), turns, cancel)
     spent = time.perf_counter() - start
-    used = sum(usages, Usage())
-    name = f"{brain.name}, {_at_once(at_once)}"
-    if not usages:
-        return [Figure("agent", name, why=f"no question was answered: {failed[0]}")]
-    note = f"{len(questions)} questions, at most {parts.settings.max_turns} turns each"
-    note += f"; {len(failed)} without an answer" * bool(failed)
-    ceiling = at_once * one_by_one if one_by_one and at_once > 1 else None
-    bound = f"{at_once} times the rate of one at a time" * bool(ceiling)
-    rate = 3600 * len(usages) / spent
-    told = Figure("agent", name, rate, "questions/h", ceiling, bound, note)
-    prompt, shown = used.prompt or 1, f"{used.prompt:,} tokens of prompts"
-    return [
-        told,
-        replace(told, name=f"{name}: written", value=used.generated / spent, unit="tokens/s",
-                ceiling=None, bound="", note=""),
-        replace(told, name=f"{name}: read", value=used.prompt / spent, unit="tokens/s",
-                ceiling=None, bound="", note=shown),
-        replace(told, name=f"{name}: from the cache", value=100 * used.cached / prompt, unit="%",
-                ceiling=100.0, bound="all of it", note=shown),
-    ]  # fmt: skip
+    return _Asked(at_once, parts.settings.max_turns, spent, usages, failed)
+
+
+def _first(made: _Asked, brain: Brain) -> Figure:
+    name = f"{brain.name}, first question"
+    if not made.usages:
+        return Figure("agent", name, why=f"it was not answered: {made.failed[0]}")
+    note = f"nothing of its prompts was in the cache; {made.used.prompt:,} tokens of prompts"
+    return Figure("agent", name, made.seconds, "s", note=note)
+
+
+def _figures(made: _Asked, name: str, alone: _Asked | None) -> Iterator[Figure]:
+    """``alone``: what one question at a time came to, whose rates bound those of several."""
+    if not made.usages:
+        yield Figure("agent", name, why=f"no question was answered: {made.failed[0]}")
+        return
+    count = len(made.usages) + len(made.failed)
+    note = f"{count} questions" if count > 1 else "1 question"
+    note += f", at most {made.most_turns} turns each"
+    note += f"; {len(made.failed)} without an answer" * bool(made.failed)
+    shown = f"{made.used.prompt:,} tokens of prompts"
+    bound = f"{made.at_once} times the rate of one at a time" if alone and alone.usages else ""
+    most = alone.rates if alone and alone.usages else (0.0, 0.0, 0.0)
+    rows = (("", "questions/h", 3600, note), (": written", "tokens/s", 1, ""),
+            (": read", "tokens/s", 1, shown))  # fmt: skip
+    for (what, unit, times, told), rate, one in zip(rows, made.rates, most, strict=True):
+        ceiling = times * made.at_once * one or None
+        yield Figure("agent", name + what, times * rate, unit, ceiling, bound, told)
+    cached = 100 * made.used.cached / (made.used.prompt or 1)
+    yield Figure("agent", f"{name}: from the cache", cached, "%", 100.0, "all of it", shown)
 
 
 def _questions(count: int) -> list[str]:

@@ -65,9 +65,11 @@ def seconds(
     return statistics.median(_spent(run, rounds, clock))
 
 
-def quickest(run: Callable[[], object], rounds: int) -> float:
+def quickest(
+    run: Callable[[], object], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """The least of the rounds: what the machine can do, whoever else was busy."""
-    return min(_spent(run, rounds, time.perf_counter))
+    return min(_spent(run, rounds, clock))
 
 
 def _spent(run: Callable[[], object], rounds: int, clock: Callable[[], float]) -> list[float]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from PIL import ImageDraw
 
 _WIDTH, _LEFT, _RIGHT, _LINE, _TOP = 1100, 470, 190, 26, 64  # px
+_LETTERS = 64  # of a name
 _FULL = _WIDTH - _LEFT - _RIGHT
 _COLOURS = {
     "decode": "#2a78b5",
@@ -46,7 +47,7 @@ def plot(figures: Sequence[Figure], title: str) -> bytes:
 
 
 def _bar(draw: ImageDraw.ImageDraw, figure: Figure, top: int) -> None:
-    draw.text((12, top), _plain(f"{figure.stage}: {figure.name}")[:64], "black")
+    draw.text((12, top), _plain(_short(f"{figure.stage}: {figure.name}")), "black")
     if figure.value is None:
         draw.text((_LEFT, top), "not measured", "#999999")
         return
@@ -55,7 +56,14 @@ def _bar(draw: ImageDraw.ImageDraw, figure: Figure, top: int) -> None:
         colour = _COLOURS.get(figure.stage, "#777777")
         draw.rectangle((_LEFT, top + 2, _LEFT + wide, top + _LINE - 8), colour)
     number = f"{amount(figure.value)} {figure.unit}"
+    if figure.share and figure.share > 1.0:  # something else bounds; the bar ends at the line
+        number += f" ({figure.share:.0%})"
     draw.text((_LEFT + _FULL + 8, top), _plain(number), "black")
+
+
+def _short(name: str) -> str:
+    """Of a long one both ends: a model's name stands in front, what was measured behind."""
+    return name if len(name) <= _LETTERS else f"{name[:28]} .. {name[-(_LETTERS - 32) :]}"
 
 
 def amount(value: float) -> str:
