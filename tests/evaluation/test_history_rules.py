@@ -101,6 +101,20 @@ def test_a_wider_label_and_a_file_that_states_otherwise_drop_a_question() -> Non
         drawing.Drawing((LIFE, late), labels(), ["kite"], rng).checked(rule)
 
 
+def test_a_screenshot_among_photos_that_need_show_nothing_drops_a_question() -> None:
+    rng = np.random.default_rng(1)
+    screen = dataclasses.replace(seen("s", "", 26, 2), screenshot=True, labels=frozenset())
+    of_the_day = Rule(relation=Relation("day", 1, Rule(("cake",))))
+    for view, fits in ((LIFE, True), ([*LIFE, screen], False)):
+        drawn = drawing.Drawing((view,), labels(), ["cake"], rng)
+        assert drawn.checked(dataclasses.replace(of_the_day, looks=("dog",))) == {"c"}
+        if fits:
+            assert drawn.checked(of_the_day) == {"c", "d"}
+        else:
+            with pytest.raises(Ambiguous, match="screenshot"):
+                drawn.checked(of_the_day)
+
+
 def test_a_chain_whose_end_may_belong_to_its_beginning_is_refused() -> None:
     """Dogs on the day after the cake in Rome: here other dogs than those in Rome, a day after."""
     life = [*LIFE, dataclasses.replace(seen("z", "dog", 26, 2), town="Florence")]

@@ -24,8 +24,8 @@ that does not show it, in colours, edges and what else it shows, chosen without 
 A question stands only where the life as it was and the life as its files state it have the same
 answer, in each reading that the wording allows (a teddy bear may be a bear; a chain's end may
 belong to its beginning; a week may begin on Sunday, and the week after something may be the seven
-days after it). So a wrong clock can lead a search astray, but never decides what is
-right. Questions are asked on 15 March 2024; the person has named "home" and "work".
+days after it; a screenshot may be no photo). So a wrong clock can lead a search astray, but never
+decides what is right. Questions are asked on 15 March 2024; the person has named "home" and "work".
 """
 
 _LIMITS = """\

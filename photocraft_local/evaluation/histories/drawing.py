@@ -113,7 +113,10 @@ class Drawing:
     def checked(self, rule: Rule) -> frozenset[str]:
         """The photos. Raises Ambiguous where a view or a reading gives others."""
         _check_looks(rule)
-        gold = self._solvers[0].names(rule)
+        found = self._solvers[0].photos(rule)
+        if not (rule.looks or rule.either) and any(one.screenshot for one in found):
+            raise Ambiguous("a screenshot is a photo to some")
+        gold = frozenset(one.name for one in found)
         for at, solver in enumerate(self._solvers):
             for wide in (False, True):
                 if solver.names(rule, wide=wide) != gold:

@@ -22,6 +22,7 @@ def scores(rows: Sequence[ResultRow]) -> dict[str, Json]:
         "unanswerable": _means([row for row in rows if not row.gold]),
         "by_kind": _by(rows, lambda row: row.kind),
         "by_hops": _by(rows, lambda row: str(row.hops)),
+        "answerable_by_kind": _by(answerable, lambda row: row.kind),
         "answerable_by_hops": _by(answerable, lambda row: str(row.hops)),
         "by_status": _by(rows, lambda row: row.status),
     }

@@ -44,6 +44,7 @@ class Seen:
     camera: str
     event: int
     trip: int
+    screenshot: bool = False
 
 
 def as_it_was(life: Sequence[Shot]) -> list[Seen]:
@@ -59,6 +60,7 @@ def as_it_was(life: Sequence[Shot]) -> list[Seen]:
             shot.camera,
             shot.event,
             shot.trip,
+            shot.frame.is_screenshot,
         )
         for shot in life
     ]
@@ -78,6 +80,7 @@ def as_stated(life: Sequence[Shot], stated: Sequence[Stated]) -> list[Seen]:
             one.camera,
             events[at],
             trips[at],
+            shot.frame.is_screenshot,
         )
         for at, (shot, one) in enumerate(zip(life, stated, strict=True))
     ]
