@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.problems import LARGEST, Problems
 
 ENDINGS = {".jpg", ".jpeg", ".png", ".webp", ".heic", ".heif", ".gif", ".bmp", ".tif", ".tiff"}
 
@@ -36,7 +36,7 @@ def fingerprint(folder: Path, files: Iterable[Path], pictures: Iterable[Path]) -
     """Of the texts by content, of the pictures by name and size, 16 hex digits."""
     digest = hashlib.sha256()
     for path in sorted(files):
-        if path.is_file():
+        if path.is_file() and path.stat().st_size <= LARGEST:
             digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     for path in sorted(pictures):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,16 +20,20 @@ from photocraft_local.records import Json
 KINDS = {
     "missing-file": "a file of the layout is not there",
     "empty-file": "a file without content",
+    "too-large": "a table of more than 512 MiB; it is not read",
     "wrong-encoding": "text that is not UTF-8",
     "bad-line": "no JSON object with the fields of the layout",
     "bad-value": "a value that cannot be used; it counts as missing",
     "duplicate-id": "an id that stands twice; the first one counts",
+    "outside-name": "a name or a link that leads out of the data set's folder; it is not read",
     "missing-image": "metadata or an answer of a photo without a picture",
     "unreadable-image": "a picture that cannot be decoded",
     "unknown-answer": "an answer names a photo that is not there; the question is left out",
     "missing-user": "a question to a library that is not there; it is left out",
 }
 _NAMED = 1000  # at most, of each kind
+LARGEST = 512 << 20  # bytes of a table; 100,000 photos need some 30 MB
+_LONGEST_NAME = 240  # bytes of a file's name with its ending; file systems take 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,15 @@ def document(path: Path, problems: Problems) -> Any:
 
 
 def content_of(path: Path, problems: Problems) -> bytes:
-    """Empty, and named, where there is nothing to read."""
+    """Empty, and named, where there is nothing to read: what is no regular file may never end."""
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            problems.add("missing-file", path.name, "it is a folder or no regular file")
+            return b""
+        if found.st_size > LARGEST:
+            problems.add("too-large", path.name)
+            return b""
         content = path.read_bytes()
     except OSError as exc:
         problems.add("missing-file", path.name, exc.strerror)
@@ -121,7 +133,11 @@ def content_of(path: Path, problems: Problems) -> bytes:
 def is_plain_name(name: str) -> bool:
     """Whether an id can be a folder's or a file's name: it must not lead anywhere else."""
     try:
-        os.fsencode(name)
+        length = len(os.fsencode(name))
     except UnicodeEncodeError:
         return False
-    return bool(name) and name not in (".", "..") and not set(name) & {"/", "\\", "\0"}
+    return (
+        0 < length <= _LONGEST_NAME
+        and name not in (".", "..")
+        and not set(name) & {"/", "\\", "\0"}
+    )

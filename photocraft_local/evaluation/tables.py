@@ -21,8 +21,8 @@ def columns_of(path: Path) -> list[str]:
 
 
 def read_table(path: Path, needed: Collection[str], problems: Problems) -> Iterator[Row]:
-    """The rows that have as many cells as the table has columns; blanks at their ends are gone.
-    Others go to ``problems``. The key ``""`` holds the line number.
+    """The rows in UTF-8 that have as many cells as the table has columns; blanks at their ends are
+    gone. Others go to ``problems``. The key ``""`` holds the line number.
 
     Raises EvaluationError for a table that cannot be read, is empty or lacks a column."""
     lines = _lines(path)
@@ -37,7 +37,9 @@ def read_table(path: Path, needed: Collection[str], problems: Problems) -> Itera
             f"{path} has two columns {', '.join(repeated)}", hint="give each column its own name"
         )
     for number, cells in enumerate(lines, start=2):
-        if len(cells) == len(head):
+        if not all(map(_is_text, cells)):
+            problems.add("wrong-encoding", f"{path.name} line {number}")
+        elif len(cells) == len(head):
             yield {**dict(zip(head, cells, strict=True)), "": str(number)}
         elif cells:
             what = f"{len(cells)} cells in a table of {len(head)} columns"
@@ -49,15 +51,22 @@ def place_of(path: Path, row: Row) -> str:
     return f"{path.name} line {row['']}"
 
 
+def _is_text(cell: str) -> bool:
+    """Bytes that are no UTF-8 were read as lone surrogates."""
+    return not any("\udc80" <= character <= "\udcff" for character in cell)
+
+
 def _lines(path: Path) -> Iterator[list[str]]:
     """``number`` of a row counts rows, since a cell may hold line ends."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        if path.exists() and not path.is_file():  # what is no regular file may never end
+            raise IsADirectoryError("it is a folder or no regular file")
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             for cells in csv.reader(file, strict=True):
                 yield [cell.strip() for cell in cells]
     except FileNotFoundError as exc:
         raise EvaluationError(f"there is no {path}", hint="name the data set's folder") from exc
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+    except (OSError, csv.Error) as exc:
         raise EvaluationError(
             f"{path} cannot be read: {exc}", hint="it has to be CSV in UTF-8"
         ) from exc

@@ -205,7 +205,7 @@ def test_what_is_wrong_is_named_and_the_rest_goes_on(folder: Path) -> None:
     [
         (b"", "is empty"),
         (b"name,text\n", "no column file"),
-        ("file,caption\nréd.png,x".encode("latin-1"), "cannot be read"),
+        ("file,caption\nréd.png,x".encode("latin-1"), "wrong-encoding: captions.csv line 2"),
         (b"file,file\n", "two columns file"),
         (b"file,caption\nnone.png,x\n", "no photo that can be used"),
     ],
