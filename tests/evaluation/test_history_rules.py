@@ -101,6 +101,16 @@ def test_a_wider_label_and_a_file_that_states_otherwise_drop_a_question() -> Non
         drawing.Drawing((LIFE, late), labels(), ["kite"], rng).checked(rule)
 
 
+def test_a_question_for_what_its_chain_begins_with_is_refused() -> None:
+    """Cakes on the day of the dog on the day of the cake."""
+    drawn = drawing.Drawing((LIFE,), labels(), ["cake"], np.random.default_rng(1))
+    there = Rule(("dog",), relation=Relation("day", 0, Rule(("cake",))))
+    back = Rule(("cake",), relation=Relation("day", 0, there))
+    assert [one.name for one in Solver(LIFE, labels()).photos(back)] == ["a"]
+    with pytest.raises(Ambiguous, match="part of the answer"):
+        drawn.checked(back)
+
+
 def test_a_screenshot_among_photos_that_need_show_nothing_drops_a_question() -> None:
     rng = np.random.default_rng(1)
     screen = dataclasses.replace(seen("s", "", 26, 2), screenshot=True, labels=frozenset())

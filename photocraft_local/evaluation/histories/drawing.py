@@ -121,7 +121,10 @@ class Drawing:
             for wide in (False, True):
                 if solver.names(rule, wide=wide) != gold:
                     raise Ambiguous("files state something else" if at else "a wider label")
-        answers = {gold, *self._anchors(rule), frozenset[str]()}
+        anchors = list(self._anchors(rule))
+        if any(gold & leant_on for leant_on in anchors):
+            raise Ambiguous("what it leans on would be part of the answer")
+        answers = {gold, *anchors, frozenset[str]()}
         if not set(self._solvers[0].other_readings(rule)) <= answers:
             raise Ambiguous("the chain reads in two ways")
         return gold
