@@ -63,7 +63,8 @@ class ExactIndex:
 
     def followed(self, vectors: Halves, photo_ids: Ids) -> ExactIndex | None:
         """The index over the file as it is now, by the same store: only rows that were added go
-        there, rows that were erased are let go. None if the file is not this one grown."""
+        there, rows that were erased are let go. None if the file is not this one grown. This
+        index stays what it is, for whoever still searches by it."""
         before = len(self._ids)
         if len(photo_ids) < before or vectors.shape[1] != self.dim:
             return None
@@ -130,12 +131,10 @@ class ExactIndex:
         group = max(1, _GROUP_BYTES // (48 * k + 16 * self.dim))
         every = None if len(rows) == len(self._ids) else rows
         try:
-            parts = [
-                part
-                for at in range(0, len(queries), group)
-                for part in self._halved(queries[at : at + group], k, every)
-            ]
-            scores, best = parts[0] if len(parts) == 1 else _joined(parts)
+            scores, best = self._grouped(queries, k, every, group)
+            if every is None and best.max() >= len(self._ids):
+                # The store has followed the file since: its new rows are not this index's.
+                scores, best = self._grouped(queries, k, rows, group)
             return TopK(self._ids[best], scores)
         except MemoryError as exc:
             raise _too_much(len(queries), k) from exc
@@ -155,6 +154,14 @@ class ExactIndex:
         except MemoryError as exc:
             raise _too_much(len(matrix), len(rows)) from exc
         return result[0] if np.ndim(queries) == 1 else result
+
+    def _grouped(self, queries: Singles, k: int, rows: Rows | None, group: int) -> Found:
+        parts = [
+            part
+            for at in range(0, len(queries), group)
+            for part in self._halved(queries[at : at + group], k, rows)
+        ]
+        return parts[0] if len(parts) == 1 else _joined(parts)
 
     def _halved(self, queries: Singles, k: int, rows: Rows | None) -> list[Found]:
         """The answer to a group, in parts where memory is short. Raises MemoryError where one

@@ -116,7 +116,9 @@ def test_a_library_of_ones_own_is_read_and_left_as_it_was(
     assert {n: d for n, d in after.items() if not n.endswith("-wal")} == before
 
 
-def test_the_librarys_own_vectors_are_searched_where_there_are_enough(
+@pytest.mark.parametrize("store", ["auto", "qdrant:http://127.0.0.1:9"])
+def test_the_librarys_own_vectors_are_searched_where_there_are_enough_and_here(
+    store: str,
     small_library: Callable[[int], Path],
     shared_cache: Path,
     tmp_path: Path,
@@ -126,7 +128,9 @@ def test_the_librarys_own_vectors_are_searched_where_there_are_enough(
     from photocraft_local.app.parts import Parts
 
     monkeypatch.setattr(search_stage, "_ENOUGH_BYTES", 1)
-    settings = Settings(library=small_library(4), cache=shared_cache, encoder="null")
+    settings = Settings(
+        library=small_library(4), cache=shared_cache, encoder="null", vector_store=store
+    )
     parts = Parts(settings)
     memory = Memory(1e10, 1e10)
     figures = list(search_stage.search(parts, tmp_path, memory, quick=True))

@@ -46,6 +46,9 @@ class EdgeClient:
     def scroll(self, name: str, *, limit: int, offset: Any = None, **_: Any) -> tuple[Any, Any]:
         return self._shards[name].scroll(edge.ScrollRequest(offset=offset, limit=limit))
 
+    def count(self, name: str, *, exact: bool) -> Any:
+        return SimpleNamespace(count=self._shards[name].count(edge.CountRequest(exact=exact)))
+
     def query_batch_points(self, name: str, requests: list[Any]) -> list[Any]:
         return [
             SimpleNamespace(

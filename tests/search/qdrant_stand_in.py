@@ -71,6 +71,9 @@ class _Handler(BaseHTTPRequestHandler):
                     name, limit=asked.limit, offset=asked.offset, with_vectors=False
                 )
                 return {"points": [{"id": p.id} for p in points], "next_page_offset": at}
+            case ("/points/count", "POST"):
+                assert models.CountRequest(**given).exact
+                return {"count": local.count(name, exact=True).count}
             case ("/points", "PUT"):
                 local.upsert(name, models.PointsBatch(**given).batch)
             case ("/points/delete", "POST"):

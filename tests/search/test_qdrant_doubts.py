@@ -93,6 +93,12 @@ LIES: dict[str, Change] = {
     "answers of another shape": of_path("batch", {"x": 1}),
     "no list": of_path("/scroll", None),
     "a list of other ids": listed(UUID),
+    "a wrong count, which listing it again does not mend": lambda path, right: (
+        {"count": N + 1}
+        if path.endswith("/count")
+        else in_points(lambda points: points[1:])(path, right)
+    ),
+    "no count": of_path("/count", None),
     "a list of huge ids": listed(2**63 + 1),
     "neither there nor not": of_path("/exists", None),
     "nothing of what was sent": of_path("/points", None),
@@ -141,6 +147,21 @@ def test_a_server_that_is_down_while_photos_are_added_gets_them_the_next_time(
     assert grown is not None
     assert grown.top_k(query, 1).photo_ids.tolist() == [[181]]
     assert server.local.count(NAME).count == N
+
+
+def test_what_another_process_took_from_the_server_is_sent_again(server: Any, vectors: Any) -> None:
+    """One that still has the library as it was deletes what it does not know."""
+    index = opened(server, vectors)
+    query = vectors[180].astype(np.float32)
+    wanted = index.top_k(query, N)
+    opened(server, vectors, 150)
+    assert server.local.count(NAME).count == 150
+    for k, within in ((N, None), (3, None), (3, np.arange(170, N + 1))):
+        found = index.top_k(query, k, within)
+        plain = ExactIndex(vectors, np.arange(1, N + 1), engine="numpy").top_k(query, k, within)
+        np.testing.assert_array_equal(found.photo_ids, plain.photo_ids)
+        opened(server, vectors, 150)
+    np.testing.assert_array_equal(index.top_k(query, N).photo_ids, wanted.photo_ids)
 
 
 class _Elsewhere(BaseHTTPRequestHandler):

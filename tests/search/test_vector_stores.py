@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,53 @@ def test_rows_are_added_and_removed_without_a_rebuild(vectors: Any, engine: str)
     compacted = np.delete(erased, 10)
     assert less.followed(np.delete(zeroed, 10, axis=0), compacted) is None
     assert less.followed(zeroed, np.roll(ids, 1)) is None
+
+
+@pytest.mark.parametrize("engine", ["native", "numpy", "faiss"])
+@pytest.mark.parametrize("batch", [1, 5])
+def test_an_index_stays_what_it_is_when_another_has_followed_the_file(
+    vectors: Any, queries: Any, engine: str, batch: int
+) -> None:
+    ids = np.arange(1, N + 1)
+    old = ExactIndex(vectors[:3000], ids[:3000], engine=engine)
+    asked = np.concatenate([vectors[3500:3503].astype(np.float32), queries])[:batch]
+    before = old.top_k(asked, 7)
+    grown = old.followed(vectors, ids)
+    assert grown is not None
+    assert (grown.top_k(asked, 7).photo_ids > 3000).any()
+    after = old.top_k(asked, 7)
+    assert_identical((after.scores, after.photo_ids), (before.scores, before.photo_ids))
+    assert old.scores(asked).shape == (batch, 3000)
+
+
+@pytest.mark.parametrize("engine", ["native", "numpy", "faiss"])
+def test_searches_that_run_while_photos_come_are_right(vectors: Any, engine: str) -> None:
+    """Each answer is that of the file before or after, never of something in between."""
+    ids = np.arange(1, N + 1)
+    index = ExactIndex(vectors[:500], ids[:500], engine=engine)
+    query = vectors[3999].astype(np.float32)
+    wanted = index.top_k(query, 5).photo_ids
+    faults: list[object] = []
+    grown = Event()
+
+    def search() -> None:
+        try:
+            while not grown.is_set():
+                np.testing.assert_array_equal(index.top_k(query, 5).photo_ids, wanted)
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    newest: ExactIndex | None = index
+    for count in range(510, N + 1, 10):
+        assert newest is not None
+        newest = newest.followed(vectors[:count], ids[:count])
+    grown.set()
+    for thread in threads:
+        thread.join()
+    assert not faults
 
 
 def test_auto_says_what_it_chose_and_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,25 +67,26 @@ def _product(dim: int, rounds: int) -> float:
 
 def _index(parts: Parts, folder: Path, rows: int) -> tuple[ExactIndex, str]:
     """Raises PhotocraftError where the store of the settings cannot run."""
-    from photocraft_local.app.vector_stores import remote, store_of
+    from photocraft_local.app.vector_stores import store_of
     from photocraft_local.search.index import ExactIndex
+    from photocraft_local.search.stores.addresses import PREFIX
 
+    settings = parts.settings
+    if settings.vector_store.startswith(PREFIX):
+        # Opening a server's collection brings it up to date: a measurement sends nothing anywhere.
+        settings = replace(settings, vector_store="auto")
     dim, few = _DIM, ""
     try:
         space = parts.space()
         vectors, ids = space.vectors, space.photo_ids
         if vectors.nbytes >= _ENOUGH_BYTES:
-            engine = store_of(parts.settings, space)
-            index = ExactIndex(vectors, ids, engine=engine)
+            index = ExactIndex(vectors, ids, engine=store_of(settings, space))
             return index, f"the library's {len(index):,} × {index.dim}"
         dim, few = vectors.shape[1], f" (the library's {len(ids):,} fit into caches)"
     except (LibraryNotFound, NoVectors):
         pass  # of this encoder; made ones do
-    where = parts.settings.vector_store
     vectors = made_vectors(folder, rows, dim)
-    # Nothing that is made here goes to a server.
-    engine_name = "auto" if remote(parts.settings) is not None else where
-    index = ExactIndex(vectors, np.arange(1, rows + 1), engine=engine_name)
+    index = ExactIndex(vectors, np.arange(1, rows + 1), engine=settings.vector_store)
     return index, f"{rows:,} × {dim} made ones{few}"
 
 

@@ -26,13 +26,13 @@ class FaissStore:
 
     def top_k(self, queries: Singles, k: int, rows: Rows | None) -> Found:
         """``VectorStore.top_k``."""
+        store, plain, scan = self._held
         if len(queries) > _FAISS_UP_TO:
-            return self._plain.top_k(queries, k, rows)
-        chosen = np.arange(len(self._store)) if rows is None else rows
-        scan = self._scan
+            return plain.top_k(queries, k, rows)
+        chosen = np.arange(len(store)) if rows is None else rows
         return settled(
             lambda some, wide: scan.top_k(some, wide, chosen),
-            self._store,
+            store,
             queries,
             k,
             len(chosen),
@@ -41,13 +41,13 @@ class FaissStore:
 
     def scores(self, queries: Singles, rows: Rows | None) -> Singles:
         """``VectorStore.scores``, by NumPy: FAISS hands out the best only."""
-        return self._plain.scores(queries, rows)
+        return self._held[1].scores(queries, rows)
 
     def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:
         """``VectorStore.grow``: the new map, of which nothing is copied."""
-        self._store = np.ascontiguousarray(vectors)
-        self._plain = PlainStore(self._store)
-        self._scan = FaissScan(self._store)
+        store = np.ascontiguousarray(vectors)
+        # All three at once: a search ends with what it began with.
+        self._held = store, PlainStore(store), FaissScan(store)
 
     def remove(self, rows: Rows) -> None:
         """``VectorStore.remove``: the file's owner zeroes them; no memory is held."""

@@ -68,15 +68,22 @@ class FaissGpuStore:
 
     def top_k(self, queries: Singles, k: int, rows: Rows | None) -> Found:
         """``VectorStore.top_k``."""
-        num_rows = len(self._store) if rows is None else len(rows)
+        with self._lock:
+            store = self._store
+        num_rows = len(store) if rows is None else len(rows)
+
+        def chosen() -> Rows:
+            return np.arange(num_rows) if rows is None else rows
 
         def fetch(some: Singles, wide: int) -> Found:
             if wide > MOST_ROWS:
-                return self._beside.top_k(some, wide, rows)
+                return self._beside.top_k(some, wide, chosen())
             with self._lock:
-                return self._search(some, wide) if rows is None else self._within(some, wide, rows)
+                # Rows may have come since this search began: they are kept out like any other.
+                whole = rows is None and len(store) == len(self._store)
+                return self._search(some, wide) if whole else self._within(some, wide, chosen())
 
-        return settled(fetch, self._store, queries, k, num_rows, _ERROR)
+        return settled(fetch, store, queries, k, num_rows, _ERROR)
 
     def scores(self, queries: Singles, rows: Rows | None) -> Singles:
         """``VectorStore.scores``, on the CPU: FAISS hands out the best only."""

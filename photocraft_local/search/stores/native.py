@@ -50,10 +50,11 @@ class NativeStore:
 
     def scores(self, queries: Singles, rows: Rows | None) -> Singles:
         """``VectorStore.scores``."""
-        count = len(self._store) if rows is None else len(rows)
+        store = self._store  # one and the same, whatever grows meanwhile
+        count = len(store) if rows is None else len(rows)
         scores = np.empty((len(queries), count), np.float32)
         queries = np.ascontiguousarray(queries)
-        self._native.scores(self._store, _whole(rows), queries, scores, self._code)
+        self._native.scores(store, _whole(rows), queries, scores, self._code)
         return scores
 
     def grow(self, vectors: Halves, photo_ids: Ids | None = None) -> None:

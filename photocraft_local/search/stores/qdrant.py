@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,14 @@ def connect(url: str, key: str = "") -> Any:
         )
 
 
+class _Known(NamedTuple):
+    """The file as it was taken in: a search ends with what it began with."""
+
+    vectors: Halves
+    ids: Ids
+    lookup: RowLookup
+
+
 class QdrantStore:
     """``beside`` is a store over the same file on this machine: it gives all scores at once, which
     no server hands out."""
@@ -69,26 +77,32 @@ class QdrantStore:
         self._beside = beside
         self._where = where
         self._lock = threading.Lock()
-        self._adopt(vectors, photo_ids)
+        self._known = _known(vectors, photo_ids)
         self._synchronise()
 
     @property
     def reason(self) -> str:
-        return f"{int((self._ids >= 0).sum()):,} vectors at {self._where}, exact"
+        return f"{int((self._known.ids >= 0).sum()):,} vectors at {self._where}, exact"
 
     def top_k(self, queries: Singles, k: int, rows: Rows | None) -> Found:
         """``VectorStore.top_k``."""
-        chosen = np.arange(len(self._ids)) if rows is None else rows
-        passing = self._filter(chosen)
-        allowed = np.zeros(len(self._ids), np.bool_)
+        known = self._known
+        chosen = np.arange(len(known.ids)) if rows is None else rows
+        if self._count() != np.count_nonzero(known.ids >= 0):
+            # Points that are missing would be missed without a word: another process may have
+            # opened the library as it was before, or after.
+            self._synchronise()
+        passing = self._filter(known.ids, chosen)
+        allowed = np.zeros(len(known.ids), np.bool_)
         allowed[chosen] = True
 
         def fetch(some: Singles, wide: int) -> Found:
-            scores, found = self._ask(some, wide, passing)
-            self._check(some, scores, found, allowed)
-            return scores, found
+            found = self._ask(some, wide, passing, known)
+            if found is None or not _right(known.vectors, some, found, allowed):
+                raise _not_ours(self._collection)
+            return found
 
-        return settled(fetch, self._vectors, queries, k, len(chosen), _ERROR)
+        return settled(fetch, known.vectors, queries, k, len(chosen), _ERROR)
 
     def scores(self, queries: Singles, rows: Rows | None) -> Singles:
         """``VectorStore.scores``, from the file."""
@@ -98,19 +112,14 @@ class QdrantStore:
         """``VectorStore.grow``: sends the new rows."""
         with self._lock:
             # Adopted once it is there: where the server fails, the next call sends it again.
-            self._send(np.arange(len(self._ids), len(photo_ids)), vectors, photo_ids)
-            self._adopt(vectors, photo_ids)
+            self._send(np.arange(len(self._known.ids), len(photo_ids)), vectors, photo_ids)
+            self._known = _known(vectors, photo_ids)
         self._beside.grow(vectors, photo_ids)
 
     def remove(self, rows: Rows) -> None:
         """``VectorStore.remove``: the server deletes its copies."""
-        delete(self._client, self._collection, self._ids[rows])
+        delete(self._client, self._collection, self._known.ids[rows])
         self._beside.remove(rows)
-
-    def _adopt(self, vectors: Halves, photo_ids: Ids) -> None:
-        self._vectors = vectors
-        self._ids = np.array(photo_ids, np.int64)
-        self._lookup = RowLookup(self._ids)
 
     # -- the copy --------------------------------------------------------------------------
 
@@ -119,23 +128,26 @@ class QdrantStore:
             if not self._client.collection_exists(self._collection):
                 self._create()
             there = self._listed()
-            own = self._ids[self._ids >= 0]
-            delete(self._client, self._collection, np.setdiff1d(there, own))
-            rows = np.flatnonzero((self._ids >= 0) & ~np.isin(self._ids, there))
-            self._send(rows, self._vectors, self._ids)
+            vectors, ids, _ = self._known
+            delete(self._client, self._collection, np.setdiff1d(there, ids[ids >= 0]))
+            self._send(np.flatnonzero((ids >= 0) & ~np.isin(ids, there)), vectors, ids)
 
     def _create(self) -> None:
         models = self._models
         self._client.create_collection(
             self._collection,
             vectors_config=models.VectorParams(
-                size=self._vectors.shape[1],
+                size=self._known.vectors.shape[1],
                 distance=models.Distance.DOT,
                 datatype=models.Datatype.FLOAT16,
                 on_disk=True,
             ),
             hnsw_config=models.HnswConfigDiff(m=0),  # no graph: every search is exact
         )
+
+    def _count(self) -> int:
+        with _mapped():
+            return int(self._client.count(self._collection, exact=True).count)
 
     def _listed(self) -> Ids:
         ids: list[int] = []
@@ -163,18 +175,19 @@ class QdrantStore:
 
     # -- a search --------------------------------------------------------------------------
 
-    def _filter(self, rows: Rows) -> Any:
+    def _filter(self, ids: Ids, rows: Rows) -> Any:
         """What passes: by the shorter of two lists, those that pass or those that do not."""
-        if len(rows) == len(self._ids):
+        if len(rows) == len(ids):
             return None
         models = self._models
-        if 2 * len(rows) <= len(self._ids):
-            return models.Filter(must=[models.HasIdCondition(has_id=self._ids[rows].tolist())])
-        others = np.delete(self._ids, rows)
+        if 2 * len(rows) <= len(ids):
+            return models.Filter(must=[models.HasIdCondition(has_id=ids[rows].tolist())])
+        others = np.delete(ids, rows)
         others = others[others >= 0]
         return models.Filter(must_not=[models.HasIdCondition(has_id=others.tolist())])
 
-    def _ask(self, queries: Singles, k: int, passing: Any) -> Found:
+    def _ask(self, queries: Singles, k: int, passing: Any, known: _Known) -> Found | None:
+        """What the server answers; None if it has other points than are known."""
         scores = np.empty((len(queries), k), np.float32)
         ids = np.empty((len(queries), k), np.int64)
         for at in range(0, len(queries), _QUERIES):
@@ -193,23 +206,29 @@ class QdrantStore:
             with _mapped():
                 answers = self._client.query_batch_points(self._collection, requests)
                 if len(answers) != len(part) or any(len(one.points) != k for one in answers):
-                    raise _not_ours(self._collection)
+                    return None
                 for line, answer in enumerate(answers, at):
                     scores[line] = [point.score for point in answer.points]
                     ids[line] = [point.id for point in answer.points]
-        return scores, self._lookup.rows_of(ids.ravel()).reshape(ids.shape)
+        return scores, known.lookup.rows_of(ids.ravel()).reshape(ids.shape)
 
-    def _check(
-        self, queries: Singles, scores: Singles, rows: Rows, allowed: NDArray[np.bool_]
-    ) -> None:
-        """That each row was asked for, comes once, and has the score that its vector here has."""
-        known = bool((rows >= 0).all()) and bool(allowed[rows].all())
-        if not known or not (np.diff(np.sort(rows, axis=1), axis=1) > 0).all():
-            raise _not_ours(self._collection)
-        for query, line, told in zip(queries, rows, scores, strict=True):
-            off = np.abs(exact_scores(self._vectors, query, line) - told)
-            if not (off <= _ERROR).all():  # nan is no such score either
-                raise _not_ours(self._collection)
+
+def _known(vectors: Halves, photo_ids: Ids) -> _Known:
+    ids = np.array(photo_ids, np.int64)
+    return _Known(vectors, ids, RowLookup(ids))
+
+
+def _right(vectors: Halves, queries: Singles, found: Found, allowed: NDArray[np.bool_]) -> bool:
+    """Whether each row was asked for, comes once, and has the score that its vector here has."""
+    scores, rows = found
+    known = bool((rows >= 0).all()) and bool(allowed[rows].all())
+    if not known or not (np.diff(np.sort(rows, axis=1), axis=1) > 0).all():
+        return False
+    for query, line, told in zip(queries, rows, scores, strict=True):
+        off = np.abs(exact_scores(vectors, query, line) - told)
+        if not (off <= _ERROR).all():  # nan is no such score either
+            return False
+    return True
 
 
 def delete(client: Any, collection: str, photo_ids: Ids) -> None:

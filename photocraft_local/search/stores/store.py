@@ -38,7 +38,8 @@ class VectorStore(Protocol):
 
     def grow(self, vectors: Halves, photo_ids: Ids) -> None:
         """Take in the rows that stand behind those that are known: ``vectors`` (n, dim) and
-        ``photo_ids`` (n,) are the file as it is now. What was copied stays."""
+        ``photo_ids`` (n,) are the file as it is now. What was copied stays. A search that runs
+        meanwhile answers for the rows that it began with, or for all of these."""
         ...
 
     def remove(self, rows: Rows) -> None:
