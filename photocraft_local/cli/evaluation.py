@@ -123,7 +123,9 @@ def show_problems(dataset: Dataset, console: Console) -> None:
 
 
 def show_faults(problems: Problems, console: Console, where: str) -> None:
-    """``where`` all of them are named."""
+    """``where`` all of them are named; what was left out for no fault is said as well."""
+    for what, num in sorted(problems.left_out.items()):
+        console.note(f"left out: {num} {what}")
     for problem in problems.named[:_SHOWN_PROBLEMS]:
         console.warning(str(problem))
     if total := problems.counts.total():
@@ -142,6 +144,7 @@ def report(
         "out": str(folder.path),
         "identity": folder.head["identity"],
         "problems": dict(sorted(dataset.problems.counts.items())),
+        "left_out": dict(sorted(dataset.problems.left_out.items())),
         "figures": figures(rows),
         **extra,
     }

@@ -12,7 +12,13 @@ import pytest
 
 from photocraft_local.cli.main import main
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.photobench.layout import NO_ANSWER, load
+from photocraft_local.evaluation.photobench.faces import read_people
+from photocraft_local.evaluation.photobench.layout import (
+    NO_ANSWER,
+    UNREAD_PHOTOS,
+    UNREAD_QUESTIONS,
+    load,
+)
 from photocraft_local.evaluation.photobench.scores import (
     abstention,
     ranked,
@@ -20,6 +26,7 @@ from photocraft_local.evaluation.photobench.scores import (
     sets,
     submission_rows,
 )
+from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.results import ResultRow, row_of
 
@@ -32,7 +39,7 @@ def folder(shared: Path, tmp_path: Path) -> Path:
 def test_the_published_layout(folder: Path) -> None:
     dataset = load(folder, strict=True)
     assert [question.id for question in dataset.questions] == ["1", "2", "3", "4"]
-    assert dataset.problems.left_out == {"no published answer": 1}
+    assert dataset.problems.left_out == {"no published answer": 1, UNREAD_PHOTOS: 1}
     none = dataset.questions[2]
     assert not none.gold
     assert none.groups == ("fact", NO_ANSWER)
@@ -60,6 +67,50 @@ def test_the_images_may_stand_in_the_albums_own_folder(folder: Path) -> None:
     (folder / "dataset").mkdir()
     home.rename(folder / "dataset" / made_photobench.ALBUM)
     assert len(load(folder, strict=True).questions) == 4
+
+
+def test_who_is_on_a_photo_is_read_checked_and_counted(folder: Path) -> None:
+    rows = made_photobench.questions()
+    rows[0]["Source_type"] = "M,F"
+    (folder / "test.json").write_text(json.dumps(rows))
+    faces = {
+        "face_id_to_nicknames": {"1": ["me", "dad"], "2": "mum", "3": [], "4": [{}]},
+        "image_to_face_ids": {
+            "IMG 0000.JPG": ["1", 2], "IMG 0001.JPG": ["3", "9"], "IMG 0002.JPG": 2,
+            "else.JPG": ["1"], "IMG 0003.JPG": None,
+        },
+    }  # fmt: skip
+    home = folder / made_photobench.ALBUM
+    (home / "face_info_en.json").write_text(json.dumps(faces))
+    dataset = load(folder)
+    assert dataset.problems.counts == {"missing-image": 1, "bad-value": 2}
+    assert dataset.problems.left_out[UNREAD_PHOTOS] == 2
+    assert dataset.problems.left_out[UNREAD_QUESTIONS] == 1
+    assert len(dataset.questions) == 4  # they are asked all the same
+    pictures = dataset.albums[made_photobench.ALBUM].pictures
+    people = read_people(home, "en", pictures, Problems())
+    assert people.on == {"IMG 0000.JPG": {"me", "dad", "mum"}, "IMG 0002.JPG": {"mum"}}
+    assert read_people(home, "cn", pictures, Problems()).on == {}  # in another language
+    with pytest.raises(EvaluationError, match="bad data set: bad-value"):
+        load(folder, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", "empty-file"),
+        (b"[1]", "bad-line"),
+        (b"{", "bad-line"),
+        (b'{"image_to_face_ids": {}}', "bad-line"),
+        (b'{"face_id_to_nicknames": {"1": ["caf\xe9"]}}', "wrong-encoding"),
+    ],
+)
+def test_bad_files_of_people_are_named(folder: Path, content: bytes, kind: str) -> None:
+    (folder / made_photobench.ALBUM / "face_info_en.json").write_bytes(content)
+    dataset = load(folder)
+    assert dataset.problems.counts[kind] == 1
+    assert len(dataset.questions) == 4
+    assert UNREAD_PHOTOS not in dataset.problems.left_out
 
 
 @pytest.mark.parametrize(
@@ -168,6 +219,9 @@ def test_the_command_answers_and_abstains(
     assert told["figures"]["all"]["num"] == 4
     assert told["photobench"]["abstention"]["rejected"] == 1
     assert told["photobench"]["abstention"]["wrongly"] == 0
+    assert told["left_out"] == {"no published answer": 1, UNREAD_PHOTOS: 1}
+    about = json.loads((tmp_path / "run/run.json").read_text())["about"]
+    assert about["problems"]["left_out"] == told["left_out"]
     results = (tmp_path / "run/results.jsonl").read_text().splitlines()
     rows = {row["question"]: row for row in map(json.loads, results)}
     assert rows["1"]["em"] == 1

@@ -2,7 +2,7 @@
 
 Query files hold a list of ``Query, Query_id, Album_id, Source_type, Reasoning_type, GroundTruth``;
 an album's folder its pictures and ``metadata.json`` (file name → ``time``, ``location``). Who is
-on a picture (``face_info``) is not read: nothing in this package knows faces.
+on a picture (``face_info``) reaches no tool, and what that leaves out is counted.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from typing import Any
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.dataset import Album, Dataset, can_be_asked, given_metadata, id_of
+from photocraft_local.evaluation.photobench.faces import read_people
 from photocraft_local.evaluation.pictures import fingerprint, joined, pictures_of
 from photocraft_local.evaluation.problems import Problems, document, is_plain_name
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.library.given import GivenMetadata
 
 NO_ANSWER = "no answer"  # the group of questions that no photo answers
+UNREAD_PHOTOS = "photos with named people: who is on them reaches no tool"
+UNREAD_QUESTIONS = "questions with faces as a source, asked without who is on a photo"
 LANGUAGES = ("en", "cn")
 _QUERIES = ("train.json", "test.json", "samples.json", "query.json", "queries.json")
 _ROOTS = ("", "dataset", "albums")
@@ -41,7 +44,7 @@ def load(
         )
     asked = list(_questions(files, language, problems))
     names = sorted({question.library for question in asked})
-    albums = {name: _album(folder, name, problems) for name in names}
+    albums = {name: _album(folder, name, language, problems) for name in names}
     questions = [one for one in asked if can_be_asked(one, albums[one.library], problems, "album")]
     if not questions:
         told = "; ".join(map(str, problems.named[:3])) or "they are empty"
@@ -49,6 +52,8 @@ def load(
             f"no question in {', '.join(file.name for file in files)} can be asked: {told}",
             hint="check the files that are named",
         )
+    if num := sum("F" in one.kind.upper() for one in questions):
+        problems.left_out[UNREAD_QUESTIONS] += num
     marks = [fingerprint(file.parent, [file], ()) for file in files]
     mark = joined([language, *marks, *(album.fingerprint for album in albums.values())])
     return Dataset("photobench", folder, questions, albums, mark, problems)
@@ -108,7 +113,7 @@ def _question(row: Mapping[str, Any], language: str) -> EvalQuestion | None:
     )
 
 
-def _album(folder: Path, name: str, problems: Problems) -> Album:
+def _album(folder: Path, name: str, language: str, problems: Problems) -> Album:
     roots = [folder / root / name for root in _ROOTS]
     home = next((root for root in roots if root.is_dir()), roots[0])
     pictures: dict[str, Path] = {}
@@ -133,6 +138,8 @@ def _album(folder: Path, name: str, problems: Problems) -> Album:
             problems.add("missing-image", where)
         else:
             given[bytes(pictures[file])] = given_metadata(where, _fields(facts), problems)
+    if people := read_people(home, language, pictures, problems).on:
+        problems.left_out[UNREAD_PHOTOS] += len(people)
     return Album(name, place, pictures, given, fingerprint(home, [table], pictures.values()))
 
 
