@@ -8,15 +8,24 @@ give is in the module of the same stem with ``_reference``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-from photocraft_kernels.picture_pool import Picture, check_batch
+from photocraft_kernels.picture_pool import (
+    Picture,
+    check_batch,
+    check_layout,
+    check_numbers,
+    free_bytes,
+    runs,
+)
 
 KINDS = (torch.float32, torch.float16, torch.bfloat16, torch.uint8)
 FILTERS = ("bilinear", "bicubic")
@@ -81,10 +90,14 @@ def plan(
     """
     if filter not in FILTERS or dtype not in KINDS:
         raise ValueError(f"filter {filter!r} and {dtype} must be of {FILTERS} and {KINDS}")
-    check_batch(pool, pictures, boxes, sizes, patch * merge)
+    normal = check_numbers(mean, std)
+    patch, merge, copies = check_layout(patch, merge, copies)
+    whole_boxes, whole_sizes = check_batch(pool, pictures, boxes, sizes, patch * merge)
     tile = patch or PLANE_TILE
     rows, tiles, starts = [], [0], [0]
-    for (index, left, top, right, bottom), (height, width) in zip(boxes, sizes, strict=True):
+    for (index, left, top, right, bottom), (height, width) in zip(
+        whole_boxes, whole_sizes, strict=True
+    ):
         at = pictures[index]
         first = at.offset + top * at.stride + left * 3
         box = (bottom - top, right - left)
@@ -100,7 +113,7 @@ def plan(
         owners=owners.to(torch.int32),
         shape=(starts[-1], 3 * copies * patch * patch) if patch else (starts[-1],),
         starts=tuple(starts),
-        normal=(*mean, *std),
+        normal=normal,
         dtype=dtype,
         constants={
             "TILE": tile,
@@ -127,6 +140,30 @@ def crop_resize(
 ) -> Cropped:
     """``plan`` with the same arguments, run once."""
     return plan(pool, pictures, boxes, sizes, mean, std, **options).run()
+
+
+def crop_resize_in_runs(
+    pool: torch.Tensor,
+    pictures: Sequence[Picture],
+    boxes: Sequence[tuple[int, int, int, int, int]],
+    sizes: Sequence[tuple[int, int]],
+    mean: tuple[float, float, float],
+    std: tuple[float, float, float],
+    *,
+    most_bytes: int = 0,
+    **options: Any,
+) -> Iterator[Cropped]:
+    """The crops in their order, in as many launches as ``most_bytes`` of results ask for; 0 is half
+    of what is free on the device. MemoryError for a crop that alone needs more.
+
+    The whole batch is checked before the first launch.
+    """
+    whole = plan(pool, pictures, boxes, sizes, mean, std, **options)
+    size = math.prod(whole.shape[1:]) * whole.dtype.itemsize
+    needs = [(end - start) * size for start, end in pairwise(whole.starts)]
+    for run in runs(needs, most_bytes or free_bytes(pool.device) // 2):
+        part = slice(run.start, run.stop)
+        yield crop_resize(pool, pictures, boxes[part], sizes[part], mean, std, **options)
 
 
 @triton.jit

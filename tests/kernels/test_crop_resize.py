@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -160,6 +161,17 @@ def test_rows_may_be_padded_in_the_pool(pictures: list[Any]) -> None:
         ((0, 0, 0, 4, 4), (48, 32), {"patch": 16}, "no whole number"),
         ((0, 0, 0, 4, 4), (4, 4), {"filter": "lanczos"}, "lanczos"),
         ((0, 0, 0, 4, 4), (4, 4), {"dtype": torch.float64}, "float64"),
+        ((0, 0.5, 0, 20, 10), (4, 4), {}, "whole numbers"),
+        ((0, math.nan, 0, 20, 10), (4, 4), {}, "whole numbers"),
+        ((0, 0, 0, True, 10), (4, 4), {}, "whole numbers"),
+        ((True, 0, 0, 4, 4), (4, 4), {}, "whole numbers"),
+        ((0, 0, 0, 4), (4, 4), {}, "whole numbers"),
+        ((0, 0, 0, 4, 4), (4, 4.5), {}, "whole numbers"),
+        ((0, 0, 0, 4, 4), (70_000, 4), {}, "cannot be brought"),
+        ((0, 0, 0, 4, 4), (28, 28), {"patch": -14}, "no patches"),
+        ((0, 0, 0, 4, 4), (28, 28), {"patch": 14, "merge": 0}, "no patches"),
+        ((0, 0, 0, 4, 4), (28, 28), {"patch": 14, "copies": 0}, "no patches"),
+        ((0, 0, 0, 4, 4), (28, 28), {"patch": 14, "copies": 1.5}, "whole numbers"),
     ],
 )
 def test_what_does_not_fit_is_named(
@@ -170,6 +182,45 @@ def test_what_does_not_fit_is_named(
         kernel.crop_resize(pool, places, [box], [size], MEAN, STD, **more)
 
 
+@pytest.mark.parametrize(
+    ("mean", "std"),
+    [
+        (MEAN, (0.27, 0.0, 0.28)),
+        (MEAN, (0.27, -0.2, 0.28)),
+        (MEAN, (math.nan, 0.26, 0.28)),
+        ((math.inf, 0, 0), STD),
+        ((0, 0), STD),
+    ],
+)
+def test_what_is_no_normalisation_is_refused(pictures: list[Any], mean: Any, std: Any) -> None:
+    pool, places = pooled(pictures)
+    with pytest.raises(ValueError, match="no normalisation"):
+        kernel.crop_resize(pool, places, [(0, 0, 0, 4, 4)], [(4, 4)], mean, std)
+
+
+def test_numbers_of_other_libraries_are_numbers(pictures: list[Any]) -> None:
+    numpy = pytest.importorskip("numpy")
+    (wanted,) = crop_bytes(pictures, [(0, 3, 2, 30, 20)], [(9, 11)])
+    box = tuple(numpy.array([0, 3, 2, 30, 20]))
+    (made,) = crop_bytes(pictures, [box], [(numpy.int32(9), numpy.int64(11))])
+    assert torch.equal(made, wanted)
+
+
+def test_a_batch_beyond_the_memory_goes_in_runs(pictures: list[Any]) -> None:
+    pool, places = pooled(pictures)
+    given = (pool, places, BOXES[:4], [(32, 32), (32, 64), (32, 32), (32, 32)], MEAN, STD)
+    whole = kernel.crop_resize(*given, patch=16)
+    made = list(kernel.crop_resize_in_runs(*given, patch=16, most_bytes=60_000))
+    assert len(made) == 3
+    assert all(part.values.nbytes <= 60_000 for part in made)
+    assert torch.equal(torch.cat([part.values for part in made]), whole.values)
+    (at_once,) = kernel.crop_resize_in_runs(*given, patch=16)
+    assert torch.equal(at_once.values, whole.values)
+    with pytest.raises(MemoryError, match="crop 0 needs"):
+        list(kernel.crop_resize_in_runs(*given, patch=16, most_bytes=1000))
+    assert not list(kernel.crop_resize_in_runs(pool, places, [], [], MEAN, STD, patch=16))
+
+
 def test_a_pool_that_is_too_small_is_refused(pictures: list[Any]) -> None:
     pool, places = pooled(pictures)
     with pytest.raises(ValueError, match="does not lie in a pool"):
@@ -178,6 +229,12 @@ def test_a_pool_that_is_too_small_is_refused(pictures: list[Any]) -> None:
         kernel.crop_resize(pool.float(), places, BOXES[:1], [(4, 4)], MEAN, STD)
     with pytest.raises(ValueError, match="not \\(h, w, 3\\)"):
         pooled([torch.zeros(4, 4, 4, dtype=torch.uint8)])
+    with pytest.raises(ValueError, match="no pixels"):
+        pooled([torch.zeros(0, 4, 3, dtype=torch.uint8)])
+    with pytest.raises(ValueError, match="no pixels"):
+        kernel.crop_resize(pool, [Picture(0, 30, 10, 0)], [], [], MEAN, STD)
+    with pytest.raises(ValueError, match="1 boxes have 2 sizes"):
+        kernel.crop_resize(pool, places, BOXES[:1], [(4, 4), (4, 4)], MEAN, STD)
 
 
 COMPILE = """
@@ -188,9 +245,10 @@ from photocraft_kernels.crop_resize import _tiles
 
 means = {f"{name}_{i}": "fp32" for name in ("mean", "std") for i in range(3)}
 for capability in (80, 90):
-    for out, patch in (("*fp32", 16), ("*bf16", 14), ("*u8", 0)):
+    for out, patch, cubic in (("*fp32", 16, True), ("*bf16", 14, True), ("*u8", 0, True),
+                              ("*fp16", 16, False)):
         given = {"TILE": patch or 16, "BLOCK": 16, "MERGE": 2 if patch else 1, "COPIES": 2,
-                 "PATCHES": patch > 0, "CUBIC": True, "BYTES": out == "*u8", "WINDOW": 32,
+                 "PATCHES": patch > 0, "CUBIC": cubic, "BYTES": out == "*u8", "WINDOW": 32,
                  "PRECISION": "tf32"}
         types = {"pool": "*u8", "table": "*i64", "owners": "*i32", "out": out} | means
         types |= {name: "constexpr" for name in given}
@@ -211,5 +269,5 @@ def test_it_compiles_for_two_generations_without_a_gpu(root: Path, tmp_path: Pat
     )
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert [line[0] for line in lines] == ["80"] * 3 + ["90"] * 3
+    assert [line[0] for line in lines] == ["80"] * 4 + ["90"] * 4
     assert all(line[3] == "True" and int(line[4]) > 10_000 for line in lines)

@@ -53,3 +53,18 @@ def test_a_claim_that_does_not_hold_is_told_and_faults_nothing() -> None:
     kernels._tell(report, "a claim", False, "cuda", {"figure": 1})
     assert report.good
     assert report.checks == [{"check": "a claim", "ok": True, "holds": False, "figure": 1}]
+
+
+def test_a_kernel_that_hangs_is_told_and_the_next_is_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, line in (("hangs", "import time; time.sleep(60)"), ("fails", "1 / 0")):
+        (tmp_path / f"{name}.py").write_text(line)
+    monkeypatch.setattr(kernels, "BENCHMARKS", tmp_path)
+    monkeypatch.setattr(kernels, "MOST_SECONDS", 5)
+    monkeypatch.setattr(kernels, "CLAIMS", {"hangs": {}, "fails": {}})
+    report = Report("a test")
+    kernels.check_kernels(report, "cpu")
+    assert [entry["ok"] for entry in report.checks] == [False, False]
+    assert "stopped after 5 s" in report.checks[0]["said"]
+    assert "ZeroDivisionError" in report.checks[1]["said"]
