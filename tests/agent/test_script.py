@@ -19,7 +19,7 @@ from photocraft_local.agent.planner.conditions import (
     TimeCondition,
 )
 from photocraft_local.agent.planner.draft import Unused
-from photocraft_local.agent.planner.plan import Ask, Look, Pick, Plan, Relation, Wanted
+from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Look, Pick, Plan, Relation, Wanted
 from photocraft_local.agent.planner.script import Reader, from_text, in_words, to_text
 from photocraft_local.agent.planner.script.headers import in_units, stretch
 from photocraft_local.agent.planner.understand import understand
@@ -282,13 +282,14 @@ def test_a_plan_without_anything_is_refused(text: str, reader: Reader) -> None:
 
 
 def test_a_chain_that_is_too_long_is_refused(reader: Reader) -> None:
-    chain = "".join(f"{'    ' * level}day after:\n" for level in range(4)) + " " * 16 + "look: a"
-    with pytest.raises(UsageError, match="4 relations lean on each other"):
-        from_text(chain, reader)
+    levels = MAX_CHAIN + 1
+    chain = "".join(f"{'    ' * level}day after:\n" for level in range(levels))
+    with pytest.raises(UsageError, match=f"{levels} relations lean on each other"):
+        from_text(f"{chain}{' ' * 4 * levels}look: a", reader)
 
 
 def test_a_chain_that_is_refused_already_can_still_be_shown(reader: Reader) -> None:
-    question = "the day after " * 4 + "the fair"
+    question = "the day after " * (MAX_CHAIN + 1) + "the fair"
     plan = understand(question, today=TODAY, places=reader.places)
     assert plan.blocked
     assert from_text(to_text(plan, reader), reader) == plan

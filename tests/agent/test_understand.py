@@ -28,6 +28,7 @@ from photocraft_local.places.visited import Visited
 TODAY = date(2024, 3, 15)
 PICTURE = "q1"
 TABLE = Path(__file__).parent / "understand_questions.tsv"
+FORMS = Path(__file__).parent / "form_questions.tsv"
 MEMORIES = Path(__file__).parent / "topic_questions.tsv"  # told like memories
 VISITS = {
     ("Lisbon", "Lisbon", "Portugal"): (38.72, -9.14),
@@ -64,7 +65,7 @@ def asked(question: str, places: Atlas, *pictures: str) -> Plan:
 def table() -> list[tuple[str, str]]:
     lines = [
         line
-        for path in (TABLE, MEMORIES)
+        for path in (TABLE, MEMORIES, FORMS)
         for line in path.read_text(encoding="utf-8").splitlines()[1:]
     ]
     return [(question, plan) for question, plan in (line.split("\t") for line in lines)]
@@ -176,6 +177,8 @@ HOSTILE = [
     "การถ่ายภาพแมว", "고양이 사진", "<script>alert(1)</script>", "%00%ff", "a" * LONGEST,
     "the day after " * 70, "or " * 300, "not " * 240, "(" * LONGEST, "照" * LONGEST,
     "first last " * 90, "where we " * 100, "except those " * 70, "how many " * 100, ", " * 490,
+    "which photos show " * 55, "which photos " + "that show " * 95, "wurde " * 166, "des photos "
+    + "qui montrent " * 75, "in another year " * 60, "和同一个地方" * 160, "se han " * 140,
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from photocraft_local.agent.planner.conditions import Condition
 from photocraft_local.agent.planner.draft import Unused
 
-MAX_CHAIN = 3  # relations that lean on each other
+MAX_CHAIN = 6  # relations that lean on each other
 
 RelationKind = Literal[
     "day", "week", "weekend", "month", "year",  # the anchor's calendar unit, moved by ``shift``

@@ -64,6 +64,9 @@ SCOPE_END = _pattern(r"[,;:.!?，。；的]|\b(?:but|yet|aber|mais|pero)\b")
 OPEN_END = _pattern(r"\b(?:or|nor|oder|ou) *$")
 # "with no toilets and a red bucket": after a bare noun, an article begins something new.
 NEW_THING = _pattern(r" (?:and|with) (?:a|an|the|some|two|three)\b")
+WITH_ARTICLE = _pattern(
+    r"^ *(?:an?|the|eine?[mnr]?|de[mnr]|die|das|une?|les?|la|una|el|los|las) (?P<next>\w+)"
+)
 ARTICLE = _pattern(r"^ *(?:a|an|any|the) ")
 
 # Quantities that no photo is measured by.
@@ -104,7 +107,8 @@ UNKNOWN_PLACE = re.compile(
 INSIDE = frozenset(
     """
     photo photos photograph photographs picture pictures pic pics image images snapshot snapshots
-    shot shots foto fotos bild bilder take took taken captured snapped photographed
+    shot shots foto fotos bild bilder bildern fotografien photographies fotografías imagen imágenes
+    take took taken captured snapped photographed
     please pls kindly you me i we i'd i'm i've stuff snap snaps anywhere somewhere bitte
     """.split()  # noqa: SIM905
 )
@@ -152,7 +156,7 @@ EDGE = frozenset(
 )
 CJK_FILLER = _pattern(
     r"的|の|写真|画像|撮った|撮影した|を|で"
-    r"|照片[里上]|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有|是|在|吗|呢|了"
+    r"|照片[里上中]|照片|图片|相片|拍摄|拍的|所有|请|给我|我们|我|显示|找|有|是|在|吗|呢|了"
     r"|一[座只个张条辆艘头匹朵棵位些架把]"
 )
 WORD = re.compile(

@@ -40,6 +40,16 @@ def _claim_helpers(draft: Draft, at: int) -> None:
         draft.claim(match.start(), match.end())
 
 
+def claim_passive(draft: Draft) -> None:
+    """ "wann wurde das Foto | aufgenommen", "se tomaron": that photos were taken goes without
+    saying."""
+    for phrase in phrases("passives"):
+        for match in phrase.pattern.finditer(draft.text):
+            for name in ("aux", "deed"):
+                if draft.is_free(*match.span(name)):
+                    draft.claim(*match.span(name))
+
+
 def _clause_starts(draft: Draft) -> Iterator[int]:
     """Where words begin that stand behind nothing, behind punctuation, or in Chinese."""
     for match in _WORD_START.finditer(draft.text):

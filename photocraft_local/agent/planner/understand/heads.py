@@ -23,6 +23,7 @@ _CLAUSE_END = re.compile(r"[,;:?!。，？！；]|\.(?=\s|$)")
 _KM_PER_UNIT = {"k": 1.0, "mi": 1.609344, "m": 0.001}
 _THESE = re.compile(r"(?:the|those|these|den|die|les|los|las)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\b(?:first|last)\b", re.IGNORECASE)
+_CJK = re.compile(r"[\u4e00-\u9fff]")
 _PART = re.compile(r"morning|afternoon|evening|night", re.IGNORECASE)
 _MEANWHILE = re.compile(
     r"(?:while|whilst|when|als|während|quand|pendant que|lorsque|cuando|mientras)$", re.IGNORECASE
@@ -137,16 +138,23 @@ def find_named_heads(sheet: Sheet) -> list[Head]:
 
 
 def _with_apart(sheet: Sheet, heads: list[Head]) -> list[Head]:
-    """ "in another year" behind a head of a place."""
+    """ "in another year" right before a head of a place, else behind one."""
     for phrase in phrases("apart"):
         for match in list(sheet.draft.matches(phrase.pattern)):
-            placed = [head for head in heads if head.kind == "place" and head.start < match.start()]
-            if placed:
+            placed = [head for head in heads if head.kind == "place"]
+            behind = [head for head in placed if _follows(sheet, match.end(), head.first)]
+            before = [head for head in placed if head.start < match.start()]
+            if meant := behind[:1] or before[-1:]:
                 sheet.draft.claim(match.start(), match.end())
-                heads[heads.index(placed[-1])] = replace(placed[-1], apart=phrase.cells[0])
+                heads[heads.index(meant[0])] = replace(meant[0], apart=phrase.cells[0])
             else:
                 sheet.block(match.start(), match.end(), "other than what, is not said")
     return heads
+
+
+def _follows(sheet: Sheet, end: int, start: int) -> bool:
+    """Whether nothing but blanks and a comma stands between."""
+    return end <= start and not sheet.draft.text[end:start].strip(" ,，、和跟与同")
 
 
 def _of_times(sheet: Sheet) -> Iterator[Head]:
@@ -193,6 +201,8 @@ def _of_table(sheet: Sheet, name: str) -> Iterator[Head]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
+    if _CJK.match(text, start):
+        return True
     before, behind = text[start - 1 : start], text[end : end + 1]
     return not (before.isalnum() or (behind.isalnum() and text[end - 1].isalnum()))
 
@@ -201,6 +211,9 @@ def _table_head(sheet: Sheet, phrase: Phrase, match: re.Match[str]) -> Head:
     kind, shift, which, km = phrase.cells
     found = match.groupdict()
     text = sheet.draft.text
+    if found.get("told"):  # Chinese names first what it leans on
+        said = *match.span("mark"), *match.span("told"), match.end("mark")
+        return Head(*said, cast(RelationKind, kind), int(shift), which)
     end = match.end()
     start = end + len(text[end:]) - len(text[end:].lstrip())
     clause = _CLAUSE_END.search(text, start)

@@ -7,8 +7,10 @@ airplane" the second word explains the first.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.looks import phrase
 from photocraft_local.agent.planner.plan import Look
 from photocraft_local.agent.planner.understand.phrases import phrase_of, table
@@ -40,10 +42,12 @@ def looks_in(sheet: Sheet, start: int, end: int) -> tuple[Look, ...]:
 
 def _unclaimed(sheet: Sheet, start: int, end: int) -> str:
     text = sheet.draft.text
-    segments = sheet.draft.segments(start, end)
-    return " ".join(
-        _with_weather(text[left:right], followed=right < len(text)) for left, right in segments
-    )
+    said, upto = "", start
+    for left, right in sheet.draft.segments(start, end):
+        joint = " , " if any(upto <= at <= left for at in sheet.breaks) else " "
+        said += joint + _with_weather(text[left:right], followed=right < len(text))
+        upto = right
+    return said
 
 
 def _with_weather(text: str, *, followed: bool) -> str:
@@ -68,31 +72,38 @@ def _weather_of_a_day() -> re.Pattern[str]:
 def _things(text: str) -> list[str]:
     """The things that "and" joins, if each can stand alone."""
     joint = phrase_of("joints", "and")
-    if text.casefold() in _compounds():
+    if text.casefold() in _listed("compounds"):
         return [text]
-    parts = [phrase(part) for part in joint.split(text)]
-    if len(parts) < 2 or not all(_is_thing(part) for part in parts):
+    said = joint.split(text)
+    parts = [phrase(part) for part in said]
+    named = [_is_named(part, said[at + 1 :]) for at, part in enumerate(parts)]
+    if len(parts) < 2 or not all(map(_is_thing, parts, named)):
         return [text]
     return parts
 
 
-def _is_thing(text: str) -> bool:
+def _is_named(text: str, others: Sequence[str]) -> bool:
+    """Whether its last word, though an adjective too, is a thing here: "traffic light"; "an
+    orange and a banana", not "an orange and a black cat"."""
+    *before, last = text.casefold().split() or [""]
+    if last not in _listed("nouns_too"):
+        return False
+    if before:
+        return before[-1] not in _listed("adjectives")
+    other = words.WITH_ARTICLE.match(others[0]) if others else None
+    return other is not None and other["next"].casefold() not in _listed("adjectives")
+
+
+def _is_thing(text: str, named: bool) -> bool:
     """Neither an adjective nor a whole scene."""
     said = text.casefold().split()
-    if not 1 <= len(said) <= _MOST_WORDS or said[-1] in _adjectives():
+    if not 1 <= len(said) <= _MOST_WORDS or (said[-1] in _listed("adjectives") and not named):
         return False
     return not phrase_of("joints", "scene").search(f" {text} ")
 
 
-@lru_cache(maxsize=1)
-def _adjectives() -> frozenset[str]:
-    return frozenset(
-        word for key, words in table("joints") if key == "adjectives" for word in words.split("|")
-    )
-
-
-@lru_cache(maxsize=1)
-def _compounds() -> frozenset[str]:
-    return frozenset(
-        word for key, words in table("joints") if key == "compounds" for word in words.split("|")
-    )
+@lru_cache(maxsize=4)
+def _listed(name: str) -> frozenset[str]:
+    """The words of a row of ``data/joints.tsv``."""
+    rows = (row for key, row in table("joints") if key == name)
+    return frozenset(word for row in rows for word in row.split("|"))

@@ -21,7 +21,7 @@ from photocraft_local.agent.planner.conditions import FactCondition
 from photocraft_local.agent.planner.draft import Draft, Unused, plain
 from photocraft_local.agent.planner.mentions import Piece, Places, place_pieces, time_pieces
 from photocraft_local.agent.planner.plan import MAX_CHAIN, Ask, Plan, Relation, Wanted
-from photocraft_local.agent.planner.understand.asks import claim_ask
+from photocraft_local.agent.planner.understand.asks import claim_ask, claim_passive
 from photocraft_local.agent.planner.understand.clauses import halves, in_order
 from photocraft_local.agent.planner.understand.excepting import (
     mark_excepted,
@@ -39,6 +39,7 @@ from photocraft_local.agent.planner.understand.namesakes import namesakes
 from photocraft_local.agent.planner.understand.phrases import phrase_of
 from photocraft_local.agent.planner.understand.picks import mark_picks
 from photocraft_local.agent.planner.understand.pictures import leaning, mark_pictures
+from photocraft_local.agent.planner.understand.predicates import cut_at_predicate
 from photocraft_local.agent.planner.understand.relating import described
 from photocraft_local.agent.planner.understand.sheet import Sheet
 from photocraft_local.agent.planner.understand.spelling import spelt
@@ -89,7 +90,7 @@ def _recognised(sheet: Sheet, places: Places) -> tuple[list[Head], Ask]:
     draft = sheet.draft
     claim_story(sheet)
     draft.claim_all(phrase_of("fillers", "polite"))
-    heads = find_heads(sheet)
+    heads = cut_at_predicate(sheet, find_heads(sheet))
     ask = claim_ask(draft)
     mark_pictures(sheet)
     mark_excepted(sheet)
@@ -154,6 +155,7 @@ def _deepest(wanted: Wanted) -> str:
 def _find_pieces(sheet: Sheet, places: Places) -> None:
     draft = sheet.draft
     sheet.pieces += [Piece(*placed) for placed in placed_cameras(draft)]
+    claim_passive(draft)
     sheet.pieces += time_pieces(draft, sheet.today, sheet.habits)
     for match in draft.matches(phrase_of("joints", "own_unit")):
         draft.claim(match.start(), match.end())

@@ -32,6 +32,7 @@ class Sheet:
     likes: list[int] = field(default_factory=list)  # where the text speaks of the pictures
     unlikes: list[int] = field(default_factory=list)  # the same, of what is left out
     places_again: list[tuple[int, str]] = field(default_factory=list)  # "here before": where, words
+    breaks: list[int] = field(default_factory=list)  # where other words for what is seen begin
     notes: list[str] = field(default_factory=list)
 
     def within(self, start: int, end: int) -> Iterator[Piece]:
