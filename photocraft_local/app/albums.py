@@ -85,7 +85,7 @@ def shelves(
 
 def canonical(question: EvalQuestion, same: Mapping[str, str]) -> EvalQuestion:
     """With one id for photos of the same bytes, which nothing could tell apart."""
-    return replace(question, gold=frozenset(same[name] for name in question.gold))
+    return replace(question, gold=frozenset(same.get(name, name) for name in question.gold))
 
 
 def as_read(photos: Iterable[Photo]) -> dict[bytes, GivenMetadata]:
@@ -134,10 +134,15 @@ def _shelf(parts: Parts, dataset: Dataset, album: Album, path: Path, standard: b
     if standard:
         _drop_crops(library)
         check_standard(library, sum(bool(one.address) for one in album.given.values()))
+    return shelf_of(album, path, library.photos())
+
+
+def shelf_of(album: Album, path: Path, photos: Iterable[Photo]) -> Shelf:
+    """Of the photos that the album's library holds."""
     ids = {bytes(path): name for name, path in album.pictures.items()}
     names: dict[str, str] = {}
     same: dict[str, str] = {}
-    for photo in library.photos():
+    for photo in photos:
         known = sorted(ids[path] for path in photo.paths if path in ids)
         if known:
             names[photo.uid] = known[0]

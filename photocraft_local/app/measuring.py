@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from photocraft_local.app.albums import Shelf, as_read
+from photocraft_local.app.albums import as_read, canonical, shelf_of
 from photocraft_local.app.benchmarking import (
     Listeners,
     Options,
@@ -27,6 +27,7 @@ from photocraft_local.app.photo_search import PhotoSearch
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.captioned import read_captioned
 from photocraft_local.evaluation.dataset import Album, Dataset
+from photocraft_local.evaluation.pictures import leads_out
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.evaluation.results import RunFolder
 from photocraft_local.evaluation.retrieval_report import RetrievalReport, measure
@@ -63,11 +64,16 @@ def ask_files(
     listeners: Listeners | None = None,
     options: Options = FILES,
 ) -> RunFolder:
-    """Copies the files (base name → path) into ``out``, indexes them there and asks; a run that was
-    cut goes on. Raises EvaluationError for a folder of another run, and what indexing and the
-    backbone raise."""
+    """Copies the files (name, which may have folders → path) into ``out``, indexes them there and
+    asks; a run that was cut goes on. Raises EvaluationError for a folder of another run and for a
+    name that leads out of its folder, and what indexing and the backbone raise."""
     if not questions:
         raise EvaluationError("there is no question to ask", hint="--questions FILE.csv gives some")
+    if outside := sorted(filter(leads_out, files)):
+        raise EvaluationError(
+            f"the file {outside[0]!r} would lead out of the run's folder",
+            hint="name files relative to their folder",
+        )
     folder = (out / _ALBUM).absolute()
     mark = hashlib.sha256(repr([(q.id, q.text, q.gold_text) for q in questions]).encode())
     for name, path in sorted(files.items()):
@@ -79,11 +85,12 @@ def ask_files(
     run = RunFolder.begin(out, identity_of(dataset, chosen, options), about_of(dataset))
     folder.mkdir(exist_ok=True, mode=0o700)
     for name, path in files.items():
-        shutil.copyfile(path, folder / name)
+        pictures[name].parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        shutil.copyfile(path, pictures[name])
     with closing(PhotoSearch(chosen, today=TODAY)) as photos:
         photos.index(folder)
-        found = photos.list()
-    names = {photo.uid: os.fsdecode(photo.paths[0].rpartition(b"/")[2]) for photo in found}
-    shelf = Shelf(replace(album, given=as_read(found)), chosen.library, names)
+        found = tuple(photos.list())
+    shelf = shelf_of(replace(album, given=as_read(found)), chosen.library, found)
+    dataset.questions = [canonical(one, shelf.same) for one in dataset.questions]
     put(dataset, {LIBRARY: shelf}, chosen, options, run, listeners)
     return run

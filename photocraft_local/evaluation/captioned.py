@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.pictures import fault_of, plain_name
 from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.tables import Row, columns_of, place_of, read_table
 
@@ -89,9 +90,10 @@ class _Reading:
         captions = [head for head in heads if _CAPTION.fullmatch(head)]
         seen: set[str] = set()
         for row in read_table(path, {"file"}, self.problems):
-            name = row["file"]
-            if not (self.folder / name).is_file():
-                self._wrong("missing-image", path, row, f"there is no file {name!r}")
+            name = plain_name(row["file"])
+            fault, why = fault_of(self.folder, name)
+            if fault:
+                self._wrong(fault, path, row, why)
                 continue
             if name not in seen:
                 seen.add(name)
@@ -114,7 +116,8 @@ class _Reading:
         path = self.folder / "queries.csv"
         known, seen = set(self.files), set[str]()
         for row in read_table(path, {"text", "relevant_files"}, self.problems):
-            right = frozenset(filter(None, map(str.strip, row["relevant_files"].split("|"))))
+            named = filter(None, map(str.strip, row["relevant_files"].split("|")))
+            right = frozenset(map(plain_name, named))
             name = row.get("query_id") or row[""]
             if name in seen:
                 self._wrong("duplicate-id", path, row, f"query {name!r} stands twice")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from photocraft_local.errors import EvaluationError, PhotoError
+from photocraft_local.evaluation.pictures import fault_of, plain_name
 from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.tables import Row, columns_of, place_of, read_table
 from photocraft_local.files.metadata import read_metadata
@@ -110,12 +111,14 @@ def read_truth(folder: Path, table: Path | None = None, *, strict: bool = False)
     needed = {"file", "outcome"} if is_outcome else {"file", "exif_DateTimeOriginal"}
     found = TruthTable(problems=Problems(strict))
     for row in read_table(path, needed, found.problems):
-        name = row["file"]
+        name = plain_name(row["file"])
+        fault, why = fault_of(folder, name)
+        if fault:
+            found.problems.add(fault, place_of(path, row), why)
+            continue
         try:
             if name in found.files:
                 raise ValueError("it stands twice")
-            if not (folder / name).is_file():
-                raise ValueError("there is no such file")
             truth = _outcome_truth(row) if is_outcome else _tag_truth(row)
         except ValueError as exc:
             found.problems.add("bad-line", place_of(path, row), f"{name!r}: {exc}")
@@ -217,8 +220,10 @@ def _outcome_truth(row: Row) -> Truth:
         )
         if local and local.microsecond:
             truth["fraction"] = f"{local.microsecond:06d}"
-    if "lat" in row:
-        truth["place"] = _place_text(float(row["lat"]), float(row["lon"])) if row["lat"] else None
+    if pair := _pair(row, "lat", "lon"):
+        truth["place"] = _place_text(*map(float, pair))
+    elif "lat" in row:
+        truth["place"] = None
     if row.get("upright_size"):
         truth["size"] = row["upright_size"]
     if row.get("flags"):
@@ -229,20 +234,26 @@ def _outcome_truth(row: Row) -> Truth:
 def _tag_truth(row: Row) -> Truth:
     truth: Truth = {"outcome": _INDEX if row.get("width", "1") else _SKIP}
     truth |= _tagged_time(row)
-    latitude, longitude = row.get("gps_lat", ""), row.get("gps_lon", "")
     truth["place"] = ""
-    if latitude and longitude:
-        point = float(latitude), float(longitude)
+    if pair := _pair(row, "gps_lat", "gps_lon"):
+        point = float(pair[0]), float(pair[1])
         # 0, 0 is what a receiver without a fix writes: it is no place.
         truth["place"] = None if point == (0, 0) else _place_text(*point)
     orientation = int(row.get("orientation") or 1)
     truth["orientation"] = str(orientation)
-    if row.get("width"):
-        size = row["width"], row["height"]
+    if size := _pair(row, "width", "height"):
         truth["size"] = "x".join(size[::-1] if orientation >= 5 else size)
     if row.get("model"):
         truth["camera"] = f"{row.get('make', '')}|{row['model']}"
     return truth
+
+
+def _pair(row: Row, one: str, other: str) -> tuple[str, ...]:
+    """Both cells, or none of them. Raises ValueError for half of a pair."""
+    found = tuple(filter(None, (row.get(one), row.get(other))))
+    if len(found) == 1:
+        raise ValueError(f"{one} and {other} go together, and one of them is empty")
+    return found
 
 
 def _tagged_time(row: Row) -> Truth:

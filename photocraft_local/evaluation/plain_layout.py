@@ -14,7 +14,7 @@ from typing import Any
 from photocraft_local.errors import EvaluationError, PhotoError
 from photocraft_local.evaluation.dataset import Album, Dataset
 from photocraft_local.evaluation.person import FILE, read_person
-from photocraft_local.evaluation.pictures import ENDINGS, fingerprint, joined
+from photocraft_local.evaluation.pictures import ENDINGS, fingerprint, is_usable, joined
 from photocraft_local.evaluation.problems import Problems, rows
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.files.metadata import read_metadata
@@ -50,10 +50,8 @@ def _pictures(folder: Path, problems: Problems) -> dict[str, Path]:
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in ENDINGS and path.is_file():
             name = path.relative_to(folder).as_posix()
-            if path.stat().st_size:
+            if is_usable(folder, name, problems, where=name):
                 found[name] = path
-            else:
-                problems.add("empty-file", name)
     return found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.metadata_truth import check_metadata
+from photocraft_local.evaluation.metadata_truth import check_metadata, read_truth
 
 
 def rewritten(source: Path, folder: Path, changes: dict[str, dict[str, str]]) -> Path:
@@ -118,11 +118,53 @@ def test_rows_that_cannot_be_used_are_named(shared: Path, tmp_path: Path) -> Non
     report = check_metadata(folder)
     told = "\n".join(map(str, report.problems.named))
     for words in ("date_future.jpg", "gps_south_west.jpg", "an outcome 'maybe'",
-                  "'gone.jpg': there is no such file",
+                  "there is no file 'gone.jpg'",
                   "'orient_6.jpg': it stands twice"):  # fmt: skip
         assert words in told
     assert report.num_files == 36
     assert report.of("wrong", "missing") == []
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("file,outcome,lat\n{},index,1.5\n", "lat and lon go together"),
+        ("file,outcome,lat,lon\n{},index,1.5,\n", "lat and lon go together"),
+        ("file,outcome,lat,lon\n{},index,,1.5\n", "lat and lon go together"),
+        ("file,exif_DateTimeOriginal,width\n{},,64\n", "width and height go together"),
+        ("file,exif_DateTimeOriginal,gps_lat,gps_lon\n{},,1,\n", "gps_lat and gps_lon"),
+    ],
+)
+def test_half_of_a_pair_is_named(shared: Path, tmp_path: Path, table: str, words: str) -> None:
+    for name in ("a.jpg", "b.jpg"):
+        shutil.copy(shared / "data/odd/orient_1.jpg", tmp_path / name)
+    whole = {"outcome": "index", "lat": "1", "lon": "2"} if ",lat" in table else {}
+    heads = table.splitlines()[0].split(",")[1:]
+    last = ",".join(["b.jpg", *[whole.get(name, "") for name in heads]])
+    if heads == ["outcome", "lat"]:
+        last = "b.jpg,index,"
+    (tmp_path / "t.csv").write_text(table.format("a.jpg") + last + "\n")
+    found = check_metadata(tmp_path, tmp_path / "t.csv")
+    assert found.num_files == 1
+    assert words in str(found.problems.named[0])
+
+
+def test_names_that_no_file_has_and_names_that_lead_out(shared: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "album"
+    (folder / "sub").mkdir(parents=True)
+    for path in (tmp_path / "outside.jpg", folder / "a.jpg", folder / "sub/b.jpg"):
+        shutil.copy(shared / "data/odd/orient_1.jpg", path)
+    (folder / "link.jpg").symlink_to("../outside.jpg")
+    (folder / "loop.jpg").symlink_to("loop.jpg")
+    names = ["a.jpg", "./sub//b.jpg", "../outside.jpg", "sub/../../outside.jpg", "link.jpg",
+             str(tmp_path / "outside.jpg"), "x" * 400, "n\0l.jpg", "loop.jpg", "sub",
+             ""]  # fmt: skip
+    (folder / "expected.csv").write_text(
+        "file,outcome\n" + "".join(f'"{n}",index\n' for n in names)
+    )
+    told = read_truth(folder)
+    assert set(told.files) == {"a.jpg", "sub/b.jpg"}
+    assert told.problems.counts == {"outside-name": 4, "missing-image": 5}
 
 
 def test_flags_may_be_asked_for(shared: Path, tmp_path: Path) -> None:

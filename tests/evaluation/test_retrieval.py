@@ -216,6 +216,19 @@ def test_tables_that_cannot_be_used(tmp_path: Path, table: bytes, words: str) ->
         read_captioned(tmp_path)
 
 
+def test_names_that_lead_out_are_not_read(folder: Path) -> None:
+    inner = folder / "inner"
+    inner.mkdir()
+    for name in ("red1.png", "blue1.png"):
+        (inner / name).write_bytes((folder / name).read_bytes())
+    (inner / "link.png").symlink_to(folder / "green1.png")
+    names = ["red1.png", "../red2.png", str(folder / "red2.png"), "link.png", "x" * 400]
+    (inner / "captions.csv").write_text("file,caption\n" + "".join(f"{n},x\n" for n in names))
+    data = read_captioned(inner)
+    assert data.files == ("red1.png",)
+    assert data.problems.counts == {"outside-name": 3, "missing-image": 1}
+
+
 def test_no_table_and_no_readable_photo(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="there is no"):
         read_captioned(tmp_path / "nowhere")

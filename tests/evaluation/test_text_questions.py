@@ -10,8 +10,14 @@ from photocraft_local.app.measuring import ask_files
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.metadata_truth import read_truth
 from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.evaluation.reports.figures import figures
-from photocraft_local.evaluation.text_questions import made_questions, read_questions, usable
+from photocraft_local.evaluation.text_questions import (
+    LIBRARY,
+    made_questions,
+    read_questions,
+    usable,
+)
 from photocraft_local.settings import Settings
 
 TRUTH = {
@@ -69,3 +75,19 @@ def test_the_planner_answers_in_words(shared: Path, shared_cache: Path, tmp_path
         ask_files(settings, files, questions[1:], tmp_path / "run")
     with pytest.raises(EvaluationError, match="no question"):
         ask_files(settings, files, [], tmp_path / "other")
+
+
+def test_no_name_leads_out_of_the_run(shared: Path, shared_cache: Path, tmp_path: Path) -> None:
+    """What a table names is copied below the run's folder, folders kept, and nowhere else."""
+    photo = shared / "data/odd/orient_1.jpg"
+    settings = Settings(cache=shared_cache, encoder="null", backbone="planner")
+    asked = [EvalQuestion("1", LIBRARY, "how many photos", frozenset({"sub/b.jpg"}), gold_text="1")]
+    for name in ("../outside.jpg", "sub/../../outside.jpg", str(tmp_path / "outside.jpg")):
+        with pytest.raises(EvaluationError, match="lead out"):
+            ask_files(settings, {name: photo}, asked, tmp_path / "out/run")
+    assert not list(tmp_path.rglob("outside.jpg"))
+    files = {"sub/b.jpg": photo, "c.jpg": shared / "data/odd/orient_6.jpg", "sub/twin.jpg": photo}
+    run = ask_files(settings, files, asked, tmp_path / "run")
+    (row,) = run.sorted_rows()
+    assert set(row.predicted) == {"c.jpg", "sub/b.jpg"}  # twins are one photo
+    assert row.gold == ("sub/b.jpg",)

@@ -17,6 +17,7 @@ from PIL import Image
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.histories.likeness import Look, look_of
+from photocraft_local.evaluation.pictures import fault_of
 
 TABLE = "captions.csv"
 LEAST_SOURCES = 12
@@ -61,7 +62,7 @@ def read_sources(folder: Path) -> Sources:
     seen: set[str] = set()
     for row in _rows(folder / TABLE):
         name, path = row["file"], folder / row["file"]
-        if reason := _unusable(row, path, seen):
+        if reason := _unusable(row, folder, seen):
             left_out[reason] += 1
             continue
         try:
@@ -83,7 +84,7 @@ def read_sources(folder: Path) -> Sources:
 def _rows(table: Path) -> list[dict[str, str]]:
     try:
         with table.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines, strict=True))
+            rows = list(csv.DictReader(lines, restval="", strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as exc:
         raise EvaluationError(
             f"{table} cannot be read: {exc}",
@@ -97,13 +98,16 @@ def _rows(table: Path) -> list[dict[str, str]]:
     return rows
 
 
-def _unusable(row: dict[str, str], path: Path, seen: set[str]) -> str:
+def _unusable(row: dict[str, str], folder: Path, seen: set[str]) -> str:
     if row["labels_complete"] != "1" or row["labels"] is None:
         return "labels not complete"
     if row["file"] in seen:
         return "named twice"
+    fault, _ = fault_of(folder, row["file"])
+    if fault == "outside-name":
+        return "outside of the folder"
     try:
-        with path.open("rb") as file:
+        with (folder / row["file"]).open("rb") as file:
             return "" if file.read(3) == _JPEG else "no JPEG"
-    except OSError:
+    except (OSError, ValueError):
         return "file missing"
