@@ -6,6 +6,7 @@ written; threads work on one crop each and hold no lock. Knows nothing of files 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def crop_patches(
     as many rows, contiguous) is written to instead of new memory. UsageError for what does not fit.
     """
     values = values or ModelValues()
-    _check(pictures, crops)
+    crops = _checked(pictures, crops)
     counts = [layout.rows(crop.width, crop.height) for crop in crops]
     rows = _room(out, (sum(counts), layout.dimension), values.dtype)
     ends = np.cumsum([0, *counts]).tolist()
@@ -83,7 +84,7 @@ def crop_planes(
     copying, by ``planes[0].base.reshape(-1, 3, height, width)``.
     """
     values = values or ModelValues()
-    _check(pictures, crops)
+    crops = _checked(pictures, crops)
     ends = np.cumsum([0, *(CHANNELS * crop.width * crop.height for crop in crops)]).tolist()
     block = _fresh((ends[-1],), values.dtype)
     targets = [
@@ -112,23 +113,33 @@ def parts(
         yield crops[start:]
 
 
-def _check(pictures: Sequence[Pixels], crops: Sequence[Crop]) -> None:
+def _checked(pictures: Sequence[Pixels], crops: Sequence[Crop]) -> list[Crop]:
+    """The crops in Python's own numbers, which do not run over as NumPy's may."""
     for index, pixels in enumerate(pictures):
         if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != CHANNELS:
             raise UsageError(
                 f"picture {index} has {pixels.dtype} values of shape {pixels.shape}",
                 hint="pictures are uint8 of shape (height, width, 3)",
             )
-    for crop in crops:
-        if not 0 <= crop.picture < len(pictures):
-            raise UsageError(f"there is no picture {crop.picture} among the {len(pictures)} given")
-        sizes = (crop.box.x, crop.box.y, crop.box.width, crop.box.height, crop.width, crop.height)
-        if not all(isinstance(size, int) for size in sizes):
-            raise UsageError(f"boxes and sizes are whole numbers of pixels, not {sizes}")
-        if not (1 <= crop.width <= MAX_TARGET_SIDE and 1 <= crop.height <= MAX_TARGET_SIDE):
-            raise UsageError(f"a crop cannot be brought to {crop.width}x{crop.height} pixels")
-        height, width = pictures[crop.picture].shape[:2]
-        crop.box.check(width, height)
+    return [_plain(crop, pictures) for crop in crops]
+
+
+def _plain(crop: Crop, pictures: Sequence[Pixels]) -> Crop:
+    box = crop.box
+    given = (crop.picture, *(box.x, box.y, box.width, box.height), crop.width, crop.height)
+    try:
+        if any(isinstance(number, bool) for number in given):
+            raise TypeError("true and false are no numbers")
+        picture, *sides, width, height = map(operator.index, given)
+    except TypeError as exc:
+        raise UsageError(f"boxes and sizes are whole numbers of pixels, not {given}") from exc
+    if not 0 <= picture < len(pictures):
+        raise UsageError(f"there is no picture {picture} among the {len(pictures)} given")
+    if not (1 <= width <= MAX_TARGET_SIDE and 1 <= height <= MAX_TARGET_SIDE):
+        raise UsageError(f"a crop cannot be brought to {width}x{height} pixels")
+    whole = Box(*sides)
+    whole.check(*pictures[picture].shape[1::-1])
+    return Crop(picture, whole, width, height)
 
 
 def _room(out: NDArray[Any] | None, shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:

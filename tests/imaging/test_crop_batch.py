@@ -208,6 +208,9 @@ GOOD = Box(0, 0, 10, 10)
         (Crop(0, Box(0, 0, 10, -2), 32, 32), "does not lie inside"),
         (Crop(0, Box(math.nan, 0, 10, 10), 32, 32), "whole numbers"),  # type: ignore[arg-type]
         (Crop(0, Box(0, 0, 9.5, 10), 32, 32), "whole numbers"),  # type: ignore[arg-type]
+        (Crop(0, Box(0, 0, True, 10), 32, 32), "whole numbers"),
+        (Crop(0, GOOD, 32, np.True_), "whole numbers"),  # type: ignore[arg-type]
+        (Crop(False, GOOD, 32, 32), "whole numbers"),
         (Crop(0, GOOD, 0, 32), "cannot be brought to"),
         (Crop(0, GOOD, 1 << 20, 32), "cannot be brought to"),
         (Crop(0, GOOD, 48, 32), "cannot be cut into patches"),
@@ -218,6 +221,16 @@ def test_what_does_not_fit_is_named_before_anything_is_written(crop: Crop, words
     with pytest.raises(UsageError, match=words):
         crop_patches([noise(30, 40)], [Crop(0, GOOD, 32, 32), crop], QWEN3, out=room)
     assert (room == 7).all()
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int16])
+def test_integers_of_other_libraries_are_numbers(kind: Any) -> None:
+    picture = noise(220, 250)
+    sides = [kind(side) for side in (130, 120, 110, 100)]  # two of them do not fit into a byte
+    made = crop_patches([picture], [Crop(kind(0), Box(*sides), kind(96), kind(64))], QWEN3)
+    wanted = crop_patches([picture], [Crop(0, Box(130, 120, 110, 100), 96, 64)], QWEN3)
+    np.testing.assert_array_equal(made.rows, wanted.rows)
+    np.testing.assert_array_equal(made.grids, wanted.grids)
 
 
 def test_a_batch_beyond_all_memory_is_named_and_can_be_parted() -> None:
