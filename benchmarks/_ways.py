@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -135,7 +135,7 @@ def filled(sketch: str, words: Words, origin: str) -> Way | None:
             names[letter] = names.get(given["sets"], "")
             continue
         try:
-            made = _call(tool, given, letter in anchors, words, names, looks, used)
+            made = _call(given, letter in anchors, words, names, looks, used)
         except (KeyError, StopIteration):
             return None
         if tool == "submit_answer":
@@ -153,7 +153,6 @@ def _arguments(text: str) -> dict[str, str]:
 
 
 def _call(
-    tool: str,
     given: Mapping[str, str],
     is_anchor: bool,
     words: Words,
@@ -162,43 +161,42 @@ def _call(
     used: set[str],
 ) -> dict[str, Any]:
     """Raises KeyError or StopIteration where the words lack what an argument needs."""
-    slots = words.slots
 
     def slot(name: str) -> str:
         used.add(name)
-        return slots[name]
+        return words.slots[name]
 
     made: dict[str, Any] = {}
     for name, value in given.items():
         if name == "text":
             made[name] = slot("sight") if is_anchor else slot(next(looks))
-        elif name == "any_text":
-            made[name] = [slot("thing"), slot("other")]
-        elif name == "not_text":
-            made[name] = [slot("other")]
-        elif name == "when":
-            made[name] = slot("year")
-        elif name == "where":
-            made[name] = f"city == '{slot('city')}'"
-        elif name == "limit":
-            made[name] = int(slot("n"))
+        elif name in _OF_SLOTS:
+            made[name] = _OF_SLOTS[name](slot)
         elif name in ("set", "within"):
             made[name] = names[value]
         elif name == "sets":
             made[name] = [names[letter] for letter in value.split()]
-        elif name in ("exact", "include_given"):
-            made[name] = True
-        elif name == "shift":
-            made[name] = {"+": 1, "-": -1}.get(value) or int(value)
-        elif name == "km":
-            made[name] = float(value or 0.5)
         elif name in ("before", "after"):
             made[name] = value or _span(words)
-        elif name in ("unit", "apart", "order", "op"):
-            made[name] = value
         else:
-            raise KeyError(name)
+            made[name] = _OF_VALUE[name](value)
     return {key: value for key, value in made.items() if (key, value) != ("shift", 0)}
+
+
+# Arguments that the question's own words fill, and those that stand in the sketch of a way.
+_OF_SLOTS: dict[str, Callable[[Callable[[str], str]], Any]] = {
+    "any_text": lambda slot: [slot("thing"), slot("other")],
+    "not_text": lambda slot: [slot("other")],
+    "when": lambda slot: slot("year"),
+    "where": lambda slot: f"city == '{slot('city')}'",
+    "limit": lambda slot: int(slot("n")),
+}
+_OF_VALUE: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("exact", "include_given"), lambda value: True),
+    **dict.fromkeys(("unit", "apart", "order", "op"), lambda value: value),
+    "shift": lambda value: {"+": 1, "-": -1}.get(value) or int(value),
+    "km": lambda value: float(value or 0.5),
+}
 
 
 def _span(words: Words) -> str:

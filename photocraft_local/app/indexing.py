@@ -15,9 +15,11 @@ from photocraft_local.records import path_text
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
     from photocraft_local.embeddings.encoder import Encoder
+    from photocraft_local.embeddings.pipeline import IndexReport
     from photocraft_local.library.given import Given
     from photocraft_local.library.library import Library
     from photocraft_local.library.progress import Progress
+    from photocraft_local.library.report import SyncReport
 
 
 def index(
@@ -61,6 +63,12 @@ def index(
         )
     if changes.empty_roots:  # said last, so that it costs the other folders nothing
         raise no_photo_in(changes.empty_roots)
+    return _summary(parts, library, changes, embedded, time.monotonic() - started)
+
+
+def _summary(
+    parts: Parts, library: Library, changes: SyncReport, embedded: IndexReport, seconds: float
+) -> IndexSummary:
     return IndexSummary(
         added=changes.added,
         changed=changes.changed,
@@ -71,7 +79,7 @@ def index(
         unchanged=changes.unchanged,
         embedded=embedded.indexed,
         num_photos=library.count(),
-        seconds=time.monotonic() - started,
+        seconds=seconds,
         skipped=(skipped := tuple(library.skipped())),
         problems=tuple(p for p in embedded.problems if p.path not in {s.path for s in skipped}),
         offline_roots=tuple(library.offline_roots()),

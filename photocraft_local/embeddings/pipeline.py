@@ -69,12 +69,7 @@ def index_pending(
         photos = _openable(library, pending.tolist())
         decoding = stack.enter_context(ThreadPoolExecutor(workers, "decode"))
         encoding = stack.enter_context(ThreadPoolExecutor(lanes, "encode"))
-        decoded: Iterator[Ready | Failed]
-        if gpu:  # batches, of which one is read while another one is on the GPU
-            many = ahead(decoding, decoder.decode_many, batches(photos, _GPU_BATCH), 2)
-            decoded = chain.from_iterable(many)
-        else:
-            decoded = ahead(decoding, decoder.decode, photos, workers + batch_size)
+        decoded = _decoded(decoder, photos, decoding, 0 if gpu else workers + batch_size)
         pieces = batches(decoded, piece)
         encoded = ahead(encoding, BatchEncoder(encoder), pieces, 2 * lanes - 1)
         writer = Writer(library, space, report)
@@ -86,6 +81,16 @@ def index_pending(
         writer.finish()
     report.seconds = time.monotonic() - start
     return report
+
+
+def _decoded(
+    decoder: Decoder, photos: Iterable[Photo], pool: ThreadPoolExecutor, depth: int
+) -> Iterator[Ready | Failed]:
+    """``depth`` 0: in batches, of which one is read while another one is on the GPU."""
+    if not depth:
+        many = ahead(pool, decoder.decode_many, batches(photos, _GPU_BATCH), 2)
+        return chain.from_iterable(many)
+    return ahead(pool, decoder.decode, photos, depth)
 
 
 def ahead(

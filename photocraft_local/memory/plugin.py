@@ -73,16 +73,8 @@ class LongMemory:
         question = next((text_of(m) for m in reversed(opening) if m.get("role") == "user"), "")
         hints = memory.hints.for_question(question) if memory else ()
         blocks = [*opening, *_block([self._told(hint.text) for hint in hints])]
-        now = datetime.now(UTC)
-        record = EpisodeRecord(
-            episode_id=f"{now:%Y%m%d-%H%M%S}-plugin",
-            started=now.isoformat(timespec="seconds"),
-            question=question,
-            backbone="plug-in",
-            intent=Intent(target=question),
-        )
         ids = [hint.skill_id for hint in hints]
-        self._episode = EpisodeMemory(Context.of(blocks), record, hints=ids)
+        self._episode = EpisodeMemory(Context.of(blocks), _record(question), hints=ids)
         self.compactions: list[Compaction] = []
 
     @property
@@ -218,6 +210,17 @@ class LongMemory:
         """A hint with the foreign names of tools."""
         own = {like.tool: name for name, like in self._like.items()}
         return re.sub(r"\w+(?=\()", lambda tool: own.get(tool[0], tool[0]), hint)
+
+
+def _record(question: str) -> EpisodeRecord:
+    now = datetime.now(UTC)
+    return EpisodeRecord(
+        episode_id=f"{now:%Y%m%d-%H%M%S}-plugin",
+        started=now.isoformat(timespec="seconds"),
+        question=question,
+        backbone="plug-in",
+        intent=Intent(target=question),
+    )
 
 
 def _block(hints: Sequence[str]) -> Iterator[Message]:

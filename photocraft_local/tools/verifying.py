@@ -177,28 +177,10 @@ def _looks(
     conditions, references = group
     threshold = context.settings.verify_threshold
     shown, missing = sources(context, [photo.uid for photo in photos[: max(0, most)]])
-    verdicts, problem = Verdicts(), ""
     assert context.judge is not None
     anchors, _ = sources(context, references)
     anchors = anchors[: context.judge.most_anchors]
-    try:
-        if _LIKE not in conditions or anchors:
-            verdicts = context.judge.judge(
-                "",
-                conditions,
-                subjects(context, anchors),
-                subjects(context, shown),
-                threshold=threshold,
-                left=left,
-            )
-    except ServerLost:
-        raise
-    except ModelError as exc:
-        problem = exc.message
-    if _LIKE in conditions and all(one.uid in verdicts.failed for one in anchors):
-        # What was said of a likeness to nothing is no verdict.
-        problem = problem or "no picture that it has to be like can be shown"
-        verdicts = Verdicts(usage=verdicts.usage)
+    verdicts, problem = _judged(context, conditions, anchors, shown, left)
     failed = {**missing, **verdicts.failed}
     words = safe_text("; ".join(one.words() for one in conditions), _LONGEST)
     beyond = f"only {MOST_JUDGED} photos of an answer are looked at"
@@ -214,6 +196,37 @@ def _looks(
         for photo in photos
     }
     return looks, verdicts.usage
+
+
+def _judged(
+    context: ToolContext,
+    conditions: Sequence[Condition],
+    anchors: Sequence[Source],
+    shown: Sequence[Source],
+    left: Left,
+) -> tuple[Verdicts, str]:
+    """What the judge says, and why it says nothing. Raises ServerLost."""
+    verdicts, problem = Verdicts(), ""
+    assert context.judge is not None
+    try:
+        if _LIKE not in conditions or anchors:
+            verdicts = context.judge.judge(
+                "",
+                conditions,
+                subjects(context, anchors),
+                subjects(context, shown),
+                threshold=context.settings.verify_threshold,
+                left=left,
+            )
+    except ServerLost:
+        raise
+    except ModelError as exc:
+        problem = exc.message
+    if _LIKE in conditions and all(one.uid in verdicts.failed for one in anchors):
+        # What was said of a likeness to nothing is no verdict.
+        problem = problem or "no picture that it has to be like can be shown"
+        verdicts = Verdicts(usage=verdicts.usage)
+    return verdicts, problem
 
 
 def _stray(whole: SetCheck, uid: str) -> str:
