@@ -17,6 +17,7 @@ from typing import Any
 from server_check.findings import Report
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+MOST_SECONDS = 150  # of one benchmark; all of gpu_check has to fit into 8 minutes
 Figures = Mapping[str, Any]
 # Of each benchmark: what is claimed, and what decides it; None where a peer is not installed.
 CLAIMS: dict[str, dict[str, Callable[[Figures], bool | None]]] = {
@@ -39,24 +40,36 @@ def check_kernels(report: Report, device: str) -> None:
         if find_spec("triton") is None:
             report.absent(f"kernel {name}", "triton is not installed")
             continue
-        done = subprocess.run(
-            [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick"],
-            env=os.environ | {"TRITON_INTERPRET": "1" if device == "cpu" else "0"},
-            capture_output=True,
-            text=True,
-        )
-        said = done.stdout.splitlines()
+        code, said = _ran(name, device)
+        how = "interpreted" if device == "cpu" else "on the GPU"
         if not report.check(
             f"kernel {name}: agrees with its peers",
-            done.returncode == 0 and bool(said),
-            how="interpreted" if device == "cpu" else "on the GPU",
-            **({} if done.returncode == 0 else {"said": (done.stderr or done.stdout)[-300:]}),
+            code == 0 and bool(said),
+            how=how,
+            **({} if code == 0 else {"said": "\n".join(said)[-300:]}),
         ):
             continue
         figures = json.loads(said[-1])
         for claim, decides in CLAIMS[name].items():
             held = None if device == "cpu" else decides(figures)
             _tell(report, f"claim of {name}: {claim}", held, device, figures)
+
+
+def _ran(name: str, device: str) -> tuple[int, list[str]]:
+    """Exit code and lines of a benchmark; of one that failed, of its errors. One that hangs must
+    not take the others' time on a device that is lent."""
+    try:
+        done = subprocess.run(
+            [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick"],
+            env=os.environ | {"TRITON_INTERPRET": "1" if device == "cpu" else "0"},
+            capture_output=True,
+            text=True,
+            timeout=MOST_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return 1, [f"stopped after {MOST_SECONDS} s"]
+    is_told = done.returncode == 0 or not done.stderr
+    return done.returncode, (done.stdout if is_told else done.stderr).splitlines()
 
 
 def _at_least(value: float | None, bound: float) -> bool | None:
