@@ -1,6 +1,7 @@
 """One photo → pixels for the encoder, in a worker thread; a fault becomes data.
 
-Very large pictures are decoded one at a time, so that threads cannot multiply their memory.
+Pictures of which very many pixels are decoded go one at a time, so that threads cannot multiply
+their memory.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import numpy as np
 from photocraft_local.embeddings.encoder import Encoder, Preparing
 from photocraft_local.errors import PhotoError
 from photocraft_local.files.decode import decode_upright
+from photocraft_local.files.decode_jpeg import held_pixels
 from photocraft_local.files.gpu_jpeg import GpuJpegs, open_gpu
+from photocraft_local.files.header import read_header
+from photocraft_local.files.source import FileSource
 from photocraft_local.library.inspect import may_pass
 from photocraft_local.records import Photo
 
-_LARGE_PIXELS = 60_000_000  # 180 MB as RGB; JPEG is exempt, it is decoded at a fraction
+_LARGE_PIXELS = 60_000_000  # 180 MB as RGB
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,7 @@ class Decoder:
         if not self._side:
             return Ready(photo, np.zeros((0, 0, 3), np.uint8), ())
         failed = Failed(photo, "unreadable", "no path of the photo can be opened", retry=True)
-        large = photo.format != "JPEG" and photo.width * photo.height > _LARGE_PIXELS
-        with self._one_at_a_time if large else nullcontext():
+        with self._one_at_a_time if self._is_large(photo) else nullcontext():
             for path in photo.paths:
                 try:
                     pixels, flags = self._prepare(path, max_pixels=self._max_pixels)
@@ -79,6 +82,18 @@ class Decoder:
             self.decode(photo) if one is None else Ready(photo, one.pixels, one.flags)
             for photo, one in zip(photos, found, strict=True)
         ]
+
+    def _is_large(self, photo: Photo) -> bool:
+        """By the pixels that are really decoded: of most JPEGs a fraction, of some all."""
+        if photo.format != "JPEG" or photo.width * photo.height <= _LARGE_PIXELS:
+            return photo.width * photo.height > _LARGE_PIXELS
+        exact = self._prepare == self._decoded
+        try:
+            with FileSource(photo.paths[0]) as source:
+                header = read_header(source)
+        except PhotoError:
+            return True  # decoding tells what it is
+        return held_pixels(header, self._side, exact=exact) > _LARGE_PIXELS
 
     def _decoded(self, path: bytes, *, max_pixels: int) -> tuple[Any, tuple[str, ...]]:
         decoded = decode_upright(path, short_side=self._side, max_pixels=max_pixels)

@@ -75,6 +75,16 @@ def decode_jpeg(
     return pixels_of(image), flags + ([flag] if flag else [])
 
 
+def held_pixels(header: Header, short_side: int, *, exact: bool) -> int:
+    """How many pixels ``decode_jpeg`` holds at once, for callers who bound memory."""
+    size = target_size(header.width, header.height, short_side)
+    whole = header.width * header.height
+    if header.channels == 4 or not header.frame_at or size == (header.width, header.height):
+        return whole  # by Pillow; of a progressive file all coefficients are held, at any scale
+    width, height = _scaled(header, (_eighths if exact else _quick_eighths)(header, size))
+    return width * height
+
+
 def read_all(source: FileSource) -> memoryview:
     """The file's bytes, in this thread's buffer: to be used at once, may be changed."""
     data = _buffers.get("file", source.size)
