@@ -26,7 +26,7 @@ FAMILIES = {
     "qwen3-vl": (PatchLayout(16), ModelValues(mean=HALF, std=HALF)),
 }
 LEAST, MOST = 4 * 32**2, 300 * 300
-COUNT = 160
+COUNT = 300  # of each family
 
 
 def limits(layout: PatchLayout, values: ModelValues) -> dict[str, Any]:
