@@ -1,4 +1,4 @@
-"""What ``eval disbench`` and ``eval photobench`` share: options of a run, progress, the table.
+"""What the commands share that put questions: options of a run, progress, the table.
 
 Knows no layout of a data set.
 """
@@ -6,7 +6,7 @@ Knows no layout of a data set.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +32,20 @@ _SHOWN_PROBLEMS = 20
 
 
 def add_run_options(parser: argparse.ArgumentParser, *, on_doubt: str) -> None:
-    """``on_doubt``: the data set's own rule."""
+    """``on_doubt``: the data set's own rule; empty where there are several."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="the data set's folder")
+    parser.add_argument(
+        "--libraries", metavar="FOLDER", type=Path, help="where the users' libraries are kept"
+    )
+    parser.add_argument(
+        "--skills", metavar="FOLDER", type=Path, help="a run whose skills of other users are hints"
+    )
+    add_how_options(parser, on_doubt=on_doubt)
+    add_asking_options(parser)
+
+
+def add_how_options(parser: argparse.ArgumentParser, *, on_doubt: str) -> None:
+    """Of a run over a data set or a library."""
     parser.add_argument(
         "--preset",
         choices=_PRESETS,
@@ -43,31 +55,29 @@ def add_run_options(parser: argparse.ArgumentParser, *, on_doubt: str) -> None:
     parser.add_argument(
         "--on-doubt",
         choices=("guess", "abstain"),
-        default=on_doubt,
+        default=on_doubt or None,
         help="an empty answer gives way to the best that was found, or stays empty"
-        f" (default: {on_doubt})",
+        f" (default: {on_doubt or 'the rule of the data set'})",
     )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, help="of the run; resumes it")
+    parser.add_argument(
+        "--top-k", metavar="K", type=positive, default=0, help="of embedding-only: the K nearest"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="stop at the first fault of the data set"
+    )
+
+
+def add_asking_options(parser: argparse.ArgumentParser) -> None:
+    """Of every run of questions."""
     parser.add_argument(
         "--runs", metavar="N", type=int, help="a model answers each question N times, one is chosen"
     )
     parser.add_argument(
         "--concurrency", metavar="N", type=positive, default=1, help="questions at once"
     )
-    parser.add_argument("--out", metavar="FOLDER", type=Path, help="of the run; resumes it")
-    parser.add_argument(
-        "--libraries", metavar="FOLDER", type=Path, help="where the users' libraries are kept"
-    )
-    parser.add_argument(
-        "--skills", metavar="FOLDER", type=Path, help="a run whose skills of other users are hints"
-    )
-    parser.add_argument(
-        "--top-k", metavar="K", type=positive, default=0, help="of embedding-only: the K nearest"
-    )
     parser.add_argument(
         "--retry-failed", action="store_true", help="ask again what ended with an error"
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="stop at the first fault of the data set"
     )
     add_encoder_option(parser)
     add_backbone_options(parser)
@@ -81,13 +91,14 @@ def settings_of(args: argparse.Namespace) -> Settings:
 def options_of(args: argparse.Namespace, track: str) -> Options:
     from photocraft_local.app.benchmarking import Options
 
+    skills = getattr(args, "skills", None)
     return Options(
         preset=args.preset,
         track="standard" if track == "standard" else "open",
         on_doubt=args.on_doubt,
         concurrency=args.concurrency,
-        libraries=args.libraries,
-        skills=args.skills and args.skills.absolute(),
+        libraries=getattr(args, "libraries", None),
+        skills=skills and skills.absolute(),
         top_k=args.top_k,
         retry_failed=args.retry_failed,
     )
@@ -102,7 +113,16 @@ def out_of(args: argparse.Namespace, name: str) -> Path:
 def listeners(console: Console, dataset: Dataset, out: Path) -> Listeners:
     from photocraft_local.app.benchmarking import Listeners
 
-    total, done = len(dataset.questions), 0
+    return Listeners(
+        on_album=lambda name, num: console.note(f"library of {name}: {num} photos"),
+        on_row=on_row_of(console, len(dataset.questions), out),
+        on_stage=lambda stage: console.note(f"model: {stage}"),
+    )
+
+
+def on_row_of(console: Console, total: int, out: Path) -> Callable[[ResultRow], None]:
+    """A line a question, on stderr."""
+    done = 0
     console.after_ctrl_c = f"the same command with --out {out} goes on"
 
     def on_row(row: ResultRow) -> None:
@@ -111,11 +131,25 @@ def listeners(console: Console, dataset: Dataset, out: Path) -> Listeners:
         end = "right" if row.em else f"F1 {row.f1:.2f}"
         console.note(f"{done}/{total} {row.library} {row.question}: {end} ({row.status})")
 
-    return Listeners(
-        on_album=lambda name, num: console.note(f"library of {name}: {num} photos"),
-        on_row=on_row,
-        on_stage=lambda stage: console.note(f"model: {stage}"),
-    )
+    return on_row
+
+
+def note_rules(settings: Settings, console: Console) -> None:
+    from photocraft_local.app.asking import RULES_ARE_ONE
+    from photocraft_local.app.backbones import chosen
+
+    if settings.runs > 1 and chosen(settings) == "planner":
+        console.note(RULES_ARE_ONE)
+
+
+def show_runs(runs: dict[str, Json], console: Console) -> None:
+    """What choosing among several runs of a question is worth; nothing without them."""
+    if runs:
+        console.line(
+            f"runs: {runs['runs']}; one alone F1 {100 * runs['one']:.1f}, majority"
+            f" {100 * runs['majority']:.1f}, chosen {100 * runs['chosen']:.1f},"
+            f" best of all {100 * runs['best']:.1f}"
+        )
 
 
 def show_problems(dataset: Dataset, console: Console) -> None:
@@ -168,6 +202,12 @@ def show_figures(figures: dict[str, Json], console: Console) -> None:
     )
     status = ", ".join(f"{num} {name}" for name, num in figures["status"].items())
     console.line(f"ended: {status}")
+    if words := figures["text"]:
+        shares = ", ".join(
+            f"{100 * words[f'text_{rule}']:.1f} {rule}"
+            for rule in ("exact", "normalised", "contained")
+        )
+        console.line(f"answers in words ({words['num']}): {shares}")
     if classes := figures["failure_classes"]:
         console.line("wrong: " + ", ".join(f"{num} {name}" for name, num in classes.items()))
 

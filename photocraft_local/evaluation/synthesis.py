@@ -90,6 +90,11 @@ def check_free(folder: Path) -> None:
 def write(folder: Path, made: Iterable[Proposal]) -> Path:
     """Raises EvaluationError as ``check_free``."""
     check_free(folder)
+    return rewrite(folder, made)
+
+
+def rewrite(folder: Path, made: Iterable[Proposal]) -> Path:
+    """As they are now, in place of what the folder holds."""
     path = folder / PROPOSALS
     _write_lines(path, [one.to_json() for one in made])
     return path
@@ -164,7 +169,9 @@ def _proposal(line: str, where: str, known: Collection[str]) -> Proposal:
             kind=_text(data["kind"]),
             hops=int(data["hops"]),
             status=_text(data["status"]),
-            text=str(data.get("text", "")),
+            text=str(data.get("text") or ""),
+            links=tuple(tuple(map(_text, link)) for link in data.get("links") or ()),
+            sheet=str(data.get("sheet") or ""),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise _unusable(where, f"{type(exc).__name__}: {exc}") from exc

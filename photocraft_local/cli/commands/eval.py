@@ -21,6 +21,7 @@ SUBCOMMANDS: dict[str, str] = {
     "compare": "two runs over the same questions, by paired tests",
     "ablation": "the same questions without one tool or memory at a time",
     "histories": "made-up lives of labelled photos, and how many questions get their photos",
+    "own": "your own questions with known answers, put to your own library",
     "synthesize": "questions about your own photos, proposed for you to review",
 }
 

@@ -20,8 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--track",
         choices=("standard", "open"),
-        default="standard",
-        help="standard: only an embedding index is prepared (default); open: events, too",
+        help="standard: only an embedding index is prepared (default of DISBench); open: events and"
+        " named places, too (default of the others)",
     )
     parser.add_argument(
         "--only",
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="",
         help="variants, joined by commas: no-working, no-tool:zoom_in, runs-4, … (default: all)",
     )
-    evaluation.add_run_options(parser, on_doubt="guess")
+    evaluation.add_run_options(parser, on_doubt="")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -39,14 +39,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     tools = [tool.name for tool in PRESETS[args.preset].tools(True, True)]
     chosen = variants(tools, [name.strip() for name in args.only.split(",") if name.strip()])
-    dataset = _loaded(args)
+    dataset, is_disbench = _loaded(args)
+    track = args.track or ("standard" if is_disbench else "open")
+    args.on_doubt = args.on_doubt or ("guess" if is_disbench else "abstain")
     settings, out = evaluation.settings_of(args), evaluation.out_of(args, "ablation")
     evaluation.show_problems(dataset, console)
 
     def run_one(variant: Variant, folder: Path) -> RunFolder:
         console.note(f"{variant.name}: {len(dataset.questions)} questions")
         told = evaluation.listeners(console, dataset, out)
-        how = replace(evaluation.options_of(args, args.track), without=variant.without)
+        how = replace(evaluation.options_of(args, track), without=variant.without)
         changed = replace(settings, **variant.settings)
         made, _ = evaluate(dataset, changed, how, folder, told)
         return made
@@ -62,15 +64,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return exit_codes.OK
 
 
-def _loaded(args: argparse.Namespace) -> Dataset:
-    """By its layout, told by the file of questions."""
+def _loaded(args: argparse.Namespace) -> tuple[Dataset, bool]:
+    """By its layout, told by the file of questions; and whether it is DISBench's."""
     from photocraft_local.evaluation import plain_layout
     from photocraft_local.evaluation.disbench import layout as disbench
     from photocraft_local.evaluation.photobench import layout as photobench
 
     folder = args.folder.absolute()
     if (folder / disbench.QUERIES).is_file():
-        return disbench.load(folder, strict=args.strict)
+        return disbench.load(folder, strict=args.strict), True
     if (folder / plain_layout.QUESTIONS).is_file():
-        return plain_layout.load(folder, strict=args.strict)
-    return photobench.load(folder, strict=args.strict)
+        return plain_layout.load(folder, strict=args.strict), False
+    return photobench.load(folder, strict=args.strict), False

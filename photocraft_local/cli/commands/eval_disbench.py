@@ -32,6 +32,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     dataset = load(args.folder.absolute(), split=args.split or "", strict=args.strict)
     settings, out = evaluation.settings_of(args), evaluation.out_of(args, dataset.name)
     told = evaluation.listeners(console, dataset, out)
+    evaluation.note_rules(settings, console)
     folder, rows = evaluate(dataset, settings, evaluation.options_of(args, args.track), out, told)
     evaluation.show_problems(dataset, console)
     if args.export:
@@ -50,10 +51,5 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.json(report)
         return exit_codes.OK
     evaluation.show_scores(report, console)
-    if runs := report["runs"]:
-        console.line(
-            f"runs: {runs['runs']}; one alone F1 {100 * runs['one']:.1f}, majority"
-            f" {100 * runs['majority']:.1f}, chosen {100 * runs['chosen']:.1f},"
-            f" best of all {100 * runs['best']:.1f}"
-        )
+    evaluation.show_runs(report["runs"], console)
     return exit_codes.OK

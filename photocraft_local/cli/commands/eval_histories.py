@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.cli import exit_codes
+from photocraft_local.cli import evaluation, exit_codes
 from photocraft_local.cli.commands.index import stages
 from photocraft_local.cli.console import Console
-from photocraft_local.cli.parser import (
-    add_backbone_options,
-    add_encoder_option,
-    positive,
-    settings_overrides,
-)
-from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
     from photocraft_local.evaluation.histories.dials import Dials
@@ -54,24 +48,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULT_AGENTS,
         help=f"of backbone, true-eyes, oracle, random, empty (default: {_DEFAULT_AGENTS})",
     )
-    parser.add_argument(
-        "--concurrency", metavar="N", type=positive, default=1, help="questions at once"
-    )
     parser.add_argument("--make-only", action="store_true", help="write the history, ask nothing")
-    add_encoder_option(parser)
-    add_backbone_options(parser)
+    evaluation.add_asking_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.app import histories
+    from photocraft_local.app.benchmarking import Options
     from photocraft_local.evaluation.histories.history import compose
     from photocraft_local.evaluation.histories.scores import scores, table
     from photocraft_local.evaluation.histories.sources import read_sources
 
     agents = histories.checked_agents(args.agents.split(","))
-    settings = Settings.load(
-        **settings_overrides(args, "encoder", "backbone", "weights", "backbone_url")
-    )
+    settings = evaluation.settings_of(args)
     history = compose(read_sources(args.photos.absolute()), _dials(args))
     out = args.out.absolute()
     if args.make_only:
@@ -84,9 +73,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
         true_eyes = bool({"oracle", "true-eyes"} & set(agents))
         made = histories.indexed(history, out, settings, true_eyes=true_eyes, progress=progress)
     told = {}
+    evaluation.note_rules(settings, console)
+    options = Options(on_doubt="abstain", retry_failed=args.retry_failed)
     for agent in agents:
         console.note(f"asking: {agent}")
-        _, rows = histories.run(made, agent, out / "runs" / agent, concurrency=args.concurrency)
+        heard = evaluation.listeners(console, made.dataset(), out)
+        console.after_ctrl_c = "the same command goes on where it stopped"
+        _, rows = histories.run(
+            made,
+            agent,
+            out / "runs" / agent,
+            concurrency=args.concurrency,
+            on_row=heard.on_row,
+            options=options,
+        )
         told[agent] = scores(rows)
     if args.json:
         result = {"out": str(out), "fingerprint": history.fingerprint(), "agents": told}
@@ -95,6 +95,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     for line in table(told):
         console.line(line)
     console.note(f"card: {out / 'card.md'}; runs: {out / 'runs'}")
+    report, photos = shlex.quote(str(out / "runs" / agents[0])), shlex.quote(str(out))
+    console.note(f"next: photocraft eval report {report} --photos {photos}")
     return exit_codes.OK
 
 

@@ -6,20 +6,23 @@ With ``--ask`` or ``--questions`` the files are asked about, too, and answers in
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
-from photocraft_local.cli.evaluation import out_of, show_faults, show_table
-from photocraft_local.cli.parser import (
-    add_backbone_options,
-    add_encoder_option,
-    settings_overrides,
+from photocraft_local.cli.evaluation import (
+    add_asking_options,
+    note_rules,
+    on_row_of,
+    out_of,
+    settings_of,
+    show_faults,
+    show_table,
 )
 from photocraft_local.cli.rendering import count_text
 from photocraft_local.errors import UsageError
 from photocraft_local.records import Json
-from photocraft_local.settings import Settings
 
 _RULES = ("num", "text_exact", "text_normalised", "text_contained", "em")
 
@@ -41,8 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="stop at the first fault of the data set"
     )
-    add_encoder_option(parser)
-    add_backbone_options(parser)
+    add_asking_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -72,7 +74,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _asked(args: argparse.Namespace, console: Console) -> Json:
-    from photocraft_local.app.measuring import ask_files
+    from photocraft_local.app.benchmarking import Listeners
+    from photocraft_local.app.measuring import FILES, ask_files
     from photocraft_local.evaluation.metadata_truth import read_truth
     from photocraft_local.evaluation.problems import Problems
     from photocraft_local.evaluation.reports.figures import figures
@@ -90,10 +93,12 @@ def _asked(args: argparse.Namespace, console: Console) -> Json:
         chosen = usable(truth)
         questions = made_questions(chosen)
     show_faults(problems, console, "the table of questions")
-    names = ("encoder", "backbone", "weights", "backbone_url")
-    settings = Settings.load(**settings_overrides(args, *names))
+    settings, out = settings_of(args), out_of(args, "metadata")
+    note_rules(settings, console)
     files = {name: args.folder / name for name in chosen}
-    run_folder = ask_files(settings, files, questions, out_of(args, "metadata"))
+    options = replace(FILES, concurrency=args.concurrency, retry_failed=args.retry_failed)
+    heard = Listeners(on_row=on_row_of(console, len(questions), out))
+    run_folder = ask_files(settings, files, questions, out, heard, options)
     told = figures(run_folder.sorted_rows())
     if not args.json:
         rows = {"answers": {**told["text"], "em": told["all"]["em"][0]}}

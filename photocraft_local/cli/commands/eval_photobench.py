@@ -28,6 +28,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.evaluation import submission
     from photocraft_local.evaluation.photobench.layout import load
     from photocraft_local.evaluation.photobench.scores import scores, submission_rows
+    from photocraft_local.evaluation.several import of_runs
 
     queries = args.queries and args.queries.absolute()
     dataset = load(
@@ -35,16 +36,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
     )
     settings, out = evaluation.settings_of(args), evaluation.out_of(args, dataset.name)
     told = evaluation.listeners(console, dataset, out)
+    evaluation.note_rules(settings, console)
     folder, rows = evaluate(dataset, settings, evaluation.options_of(args, "open"), out, told)
     evaluation.show_problems(dataset, console)
     if args.export:
         submission.write(args.export, submission_rows(rows))
     found = scores(rows)
-    report = evaluation.report(dataset, folder, rows, {"photobench": found})
+    report = evaluation.report(dataset, folder, rows, {"photobench": found, "runs": of_runs(rows)})
     if args.json:
         console.json(report)
         return exit_codes.OK
     evaluation.show_scores(report, console)
+    evaluation.show_runs(report["runs"], console)
     _show(found, console)
     return exit_codes.OK
 

@@ -18,7 +18,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE.html", type=Path, help="the page (default: report.html in RUN)"
     )
     parser.add_argument(
-        "--photos", metavar="FOLDER", type=Path, help="the data set's folder, for thumbnails"
+        "--photos",
+        metavar="FOLDER",
+        type=Path,
+        help="the data set's folder, or the library of own questions, for thumbnails",
     )
     parser.add_argument(
         "--failures",
@@ -31,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """With ``--json`` a page is written only where ``--out`` names it."""
+    from photocraft_local.app.own_questions import pictures_of_library
     from photocraft_local.evaluation.reports.report import check_target, report, write_html
 
     target = args.out or (None if args.json else args.folder / "report.html")
@@ -38,7 +42,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_target(target)
     found = report(args.folder, failures=max(0, args.failures))
     if target is not None:
-        write_html(target, found.html(args.photos))
+        write_html(target, found.html(args.photos, pictures_of_library(args.photos)))
     if args.json:
         console.json(found.to_json())
         return exit_codes.OK

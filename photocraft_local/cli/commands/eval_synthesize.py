@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
+import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +15,14 @@ from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.parser import add_encoder_option, positive, settings_overrides
 from photocraft_local.cli.rendering import count_text
+from photocraft_local.cli.reviewing import review
 from photocraft_local.cli.sheets import write_sheet
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
     from photocraft_local.app.parts import Parts
     from photocraft_local.evaluation.synthesis import Proposal
+    from photocraft_local.records import Photo
 
 _MOST_ON_A_SHEET = 60
 
@@ -26,7 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "out", metavar="FOLDER", type=Path, help="where proposals.jsonl and contact sheets go"
     )
     parser.add_argument(
-        "--review", action="store_true", help="check the edited file, write the accepted questions"
+        "--review",
+        action="store_true",
+        help="accept or reject, in a terminal one by one; check the file, write the accepted ones",
     )
     parser.add_argument(
         "--count", metavar="N", type=positive, default=40, help="proposals at most (default: 40)"
@@ -66,6 +74,7 @@ def _proposed(parts: Parts, args: argparse.Namespace, console: Console) -> int:
     else:
         console.line(f"{count_text(len(made), 'proposal')} in {path}, a contact sheet each")
         console.line('set "status" of each to "accepted" or "rejected", or edit it, then --review')
+        console.line("--review in a terminal asks for each; eval own runs what was accepted")
     return exit_codes.OK if made else exit_codes.NOTHING_FOUND
 
 
@@ -88,11 +97,21 @@ def _with_sheet(parts: Parts, one: Proposal, folder: Path) -> Proposal:
     return with_sheet(one, name)
 
 
+def shown_name(photo: Photo) -> str:
+    when = f", {photo.taken.local:%Y-%m-%d %H:%M}" if photo.taken else ""
+    return f"{os.fsdecode(photo.paths[0])}{when}" if photo.paths else photo.uid
+
+
 def _reviewed(parts: Parts, args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.evaluation import synthesis
 
     known = {photo.uid for photo in parts.library().photos()}
     found = synthesis.reviewed(args.out, known)
+    if sys.stdin.isatty() and not args.json:
+        console.after_ctrl_c = "what you decided is kept; the same command asks for the rest"
+        names = {photo.uid: shown_name(photo) for photo in parts.library().photos()}
+        keep = partial(synthesis.rewrite, args.out)
+        found = review(found, console, input, keep, names.__getitem__)
     counts = Counter(one.status for one in found)
     path = synthesis.write_accepted(args.out, found, parts.library().path.name)
     if args.json:
@@ -100,4 +119,6 @@ def _reviewed(parts: Parts, args: argparse.Namespace, console: Console) -> int:
     else:
         told = ", ".join(f"{counts[name]} {name}" for name in synthesis.STATUSES)
         console.line(f"{told}; accepted ones in {path}")
+        if counts["accepted"]:
+            console.line(f"next: photocraft eval own {shlex.quote(str(args.out))}")
     return exit_codes.OK if counts["accepted"] else exit_codes.NOTHING_FOUND

@@ -5,6 +5,7 @@ Never writes over a file that is no such report.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,11 +36,12 @@ class Report:
             "failures": [failure.to_json() for failure in self.failures],
         }
 
-    def html(self, photos: Path | None = None) -> str:
-        """``photos``: the folder with the data set's photos; without it no picture is shown."""
+    def html(self, photos: Path | None = None, known: Mapping[str, Path] | None = None) -> str:
+        """``photos``: the folder with the data set's photos, ``known``: files by name; without them
+        no picture is shown."""
         rows = self.run.sorted_rows()
         title = f"Evaluation: {self.run.path.resolve().name}"
-        thumbnails = Thumbnails(photos)
+        thumbnails = Thumbnails(photos, known)
         return page(title, self.run.head, self.figures, rows, self.failures, thumbnails)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from photocraft_local.errors import PhotoError
@@ -17,11 +18,18 @@ _BUDGET = 4 << 20  # bytes of base64 in one page
 
 
 class Thumbnails:
-    """``folder`` holds the photos by name, by ``library/name``, or by ``images/library/name`` as
-    DISBench does; endings may be left out. None: no picture is shown."""
+    """``folder`` holds the photos by name, below ``photos`` as our histories do, by
+    ``library/name``, or by ``images/library/name`` as DISBench does; endings may be left out.
+    ``known``: files of names that are no paths. Without either no picture is shown."""
 
-    def __init__(self, folder: Path | None, budget: int = _BUDGET) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        known: Mapping[str, Path] | None = None,
+        budget: int = _BUDGET,
+    ) -> None:
         self._folder = folder.resolve() if folder else None
+        self._known = known or {}
         self._left = budget
         self._made: dict[tuple[str, str], str] = {}
 
@@ -45,9 +53,11 @@ class Thumbnails:
         return content if self._left >= 0 else ""
 
     def _find(self, library: str, name: str) -> Path | None:
+        if name in self._known:
+            return self._known[name]
         if self._folder is None or not name or "\0" in name + library:
             return None
-        for parts in ((name,), (library, name), ("images", library, name)):
+        for parts in ((name,), ("photos", name), (library, name), ("images", library, name)):
             for suffix in _SUFFIXES:
                 try:
                     path = Path(f"{self._folder.joinpath(*parts)}{suffix}").resolve()
