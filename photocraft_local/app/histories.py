@@ -123,7 +123,7 @@ def indexed(
     else:
         history.write(folder)
     own = replace(settings, library=folder / "library", memory=False)
-    once = once or OncePerPicture(make_encoder(settings))
+    once = once or OncePerPicture(make_encoder(settings), settings.cache)
     made = Indexed(history, folder, own, once, _true_eyes(history, folder))
     began = time.monotonic()
     for encoder in (once, made.eyes) if true_eyes else (once,):
@@ -168,7 +168,7 @@ def run(
     about = {
         **about_of(dataset),
         "dials": made.history.dials.to_json(),
-        "vectors": "each picture encoded once for all files that show it bit for bit",
+        "vectors": "each picture encoded once for all files that show it bit for bit, and kept",
         "encoded": made.once.num_encoded,
         "given": made.once.num_given,
     }

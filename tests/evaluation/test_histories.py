@@ -146,6 +146,15 @@ class Renamed(NullEncoder):
     spec = dataclasses.replace(NullEncoder().spec, revision="another")
 
 
+def test_a_history_that_is_made_again_encodes_nothing(
+    made: histories.Indexed, tmp_path: Path
+) -> None:
+    settings = dataclasses.replace(made.settings, encoder="null")
+    again = histories.indexed(made.history, tmp_path / "again", settings, true_eyes=False)
+    assert again.once.num_encoded == 0
+    assert again.once.num_given >= DIALS.size
+
+
 def test_true_eyes_read_one_name_and_no_sum_of_two() -> None:
     eyes = TrueEyes(["bear", "teddy bear", "knife"], {})
     for text, axis in {"a bear": 0, "bears": 0, "knives": 1, "teddy bears": 2}.items():
