@@ -116,10 +116,13 @@ def parts(
 def _checked(pictures: Sequence[Pixels], crops: Sequence[Crop]) -> list[Crop]:
     """The crops in Python's own numbers, which do not run over as NumPy's may."""
     for index, pixels in enumerate(pictures):
-        if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != CHANNELS:
+        is_array = isinstance(pixels, np.ndarray)  # whoever calls may have no type checker
+        if not is_array or pixels.dtype != np.uint8 or pixels.shape[2:] != (CHANNELS,):
+            told = f"is no array but a {type(pixels).__name__}"
+            if is_array:
+                told = f"has {pixels.dtype} values of shape {pixels.shape}"
             raise UsageError(
-                f"picture {index} has {pixels.dtype} values of shape {pixels.shape}",
-                hint="pictures are uint8 of shape (height, width, 3)",
+                f"picture {index} {told}", hint="pictures are uint8 of shape (height, width, 3)"
             )
     return [_plain(crop, pictures) for crop in crops]
 

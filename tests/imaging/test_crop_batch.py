@@ -252,6 +252,12 @@ def test_pictures_of_another_kind_are_refused(pixels: Any) -> None:
         crop_patches([pixels], [Crop(0, Box(0, 0, 1, 1), 32, 32)], QWEN3)
 
 
+def test_what_is_no_array_is_no_picture() -> None:
+    given: Any = [[[0, 0, 0]]]
+    with pytest.raises(UsageError, match="picture 0 is no array but a list"):
+        crop_patches([given], [Crop(0, Box(0, 0, 1, 1), 32, 32)], QWEN3)
+
+
 def test_memory_of_another_kind_is_refused() -> None:
     crops = [Crop(0, GOOD, 32, 32)]
     rows, dimension = 4, QWEN3.dimension
