@@ -18,7 +18,8 @@ from photocraft_local.records import Json
 
 FULL = "full"
 ANSWERS = "submit_answer"  # without it no question could be answered
-_TOOL = "no-tool:"
+NAMED_SETS = "named sets"  # left out like a tool: every argument that writes or reads one
+_TOOL, _SETS = "no-tool:", "no-sets"
 # Each turns one thing off; ``memory`` is all that is kept from question to question.
 SWITCHES: dict[str, dict[str, bool]] = {
     "no-working": {"working": False},
@@ -49,10 +50,11 @@ class Line:
 
 
 def variants(tools: Iterable[str], only: Sequence[str] = ()) -> list[Variant]:
-    """The full system first, then what ``only`` names, by default all: the switches, ``runs-N``,
-    and ``no-tool:NAME`` for each of ``tools``. Raises UsageError for a name that is none."""
+    """The full system first, then what ``only`` names, by default all: the switches, no named sets
+    (``no-sets``), ``no-tool:NAME`` for each of ``tools``; ``runs-N`` on demand. Raises UsageError
+    for a name that is none."""
     removable = sorted(set(tools) - {ANSWERS})
-    known = [*SWITCHES, *[f"{_TOOL}{name}" for name in removable]]
+    known = [*SWITCHES, _SETS, *[f"{_TOOL}{name}" for name in removable]]
     wanted = [name for name in dict.fromkeys(only or known) if name != FULL]
     return [Variant(FULL), *[_variant(name, removable, known) for name in wanted]]
 
@@ -60,6 +62,8 @@ def variants(tools: Iterable[str], only: Sequence[str] = ()) -> list[Variant]:
 def _variant(name: str, removable: Sequence[str], known: Sequence[str]) -> Variant:
     if name in SWITCHES:
         return Variant(name, SWITCHES[name])
+    if name == _SETS:
+        return Variant(name, without=(NAMED_SETS,))
     tool = name.removeprefix(_TOOL)
     if name.startswith(_TOOL) and tool in removable:
         return Variant(name, without=(tool,))

@@ -9,9 +9,18 @@ import pytest
 from made_runs import made_run
 
 from photocraft_local.errors import UsageError
-from photocraft_local.evaluation.ablation import SWITCHES, Variant, ablate, table, variants
+from photocraft_local.evaluation.ablation import (
+    NAMED_SETS,
+    SWITCHES,
+    Variant,
+    ablate,
+    table,
+    variants,
+)
+from photocraft_local.evaluation.disbench.presets import PRESETS
 from photocraft_local.evaluation.results import RunFolder
 from photocraft_local.settings import Settings
+from photocraft_local.tools.sets import NAME_PATTERN
 from photocraft_local.tools.standard import standard_tools
 
 TOOLS = [tool.name for tool in standard_tools()]
@@ -20,7 +29,8 @@ TOOLS = [tool.name for tool in standard_tools()]
 def test_every_switch_and_every_tool_has_a_variant() -> None:
     made = variants(TOOLS)
     assert [one.name for one in made[: len(SWITCHES) + 1]] == ["full", *SWITCHES]
-    assert {one.without[0] for one in made if one.without} == set(TOOLS) - {"submit_answer"}
+    left_out = {one.without[0] for one in made if one.without}
+    assert left_out == set(TOOLS) - {"submit_answer"} | {NAMED_SETS}
     assert len({one.name for one in made}) == len(made)
     for one in made:
         Settings(**one.settings)
@@ -30,6 +40,19 @@ def test_only_what_is_named_after_the_full_system() -> None:
     made = variants(TOOLS, ["no-tool:zoom_in", "runs-4", "full", "no-skills", "no-skills"])
     assert [one.name for one in made] == ["full", "no-tool:zoom_in", "runs-4", "no-skills"]
     assert made[2].settings == {"runs": 4}
+
+
+def test_without_named_sets_nothing_writes_or_reads_one() -> None:
+    whole, bare = PRESETS["imageseeker"], PRESETS["imageseeker"].lacking([NAMED_SETS])
+    fields = {one.name: set(one.parameters["properties"]) for one in bare.tools(True, True)}
+    assert fields["ImageSearch"] == {"text", "photos", "top_k"}
+    assert fields["FilterMetadata"] == {"expression"}
+    assert fields["submit_answer"] == {"photos"}
+    assert "save_as" in next(iter(whole.tools(True, True))).parameters["properties"]
+    own = {one.name: one.parameters for one in PRESETS["photocraft"].lacking([NAMED_SETS]).tools(
+        True, True)}  # fmt: skip
+    assert set(own) == set(TOOLS) - {"combine_sets"}
+    assert NAME_PATTERN not in json.dumps(own).replace("\\\\", "\\")
 
 
 @pytest.mark.parametrize(

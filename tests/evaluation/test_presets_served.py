@@ -255,3 +255,37 @@ def test_runs_of_a_published_preset_are_voted_on(
     assert traces == ["0-may-run2.json", "0-may-run3.json", "0-may.json"]
     record = trajectory.load(tmp_path / "run" / row.trace)
     assert record.answer is not None
+
+
+def test_an_ablation_takes_each_tool_and_the_sets_from_what_the_model_is_told(
+    data: Path,
+    libraries: Path,
+    tmp_path: Path,
+    evaluated: Callable[..., dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The script filters where it may, else it gives up: what the filter is worth is the table."""
+    del evaluated  # for its environment
+
+    def turn(handler: Handler, body: dict[str, Any]) -> None:
+        fields = tools_of(body)
+        blind = "save_as" not in fields.get("FilterMetadata", ())
+        drives("imageseeker", empty=blind)(handler, body)
+
+    names = ["no-tool:FilterMetadata", "no-tool:WebSearch", "no-sets", "no-working"]
+    with played(always=turn, at=tmp_path / "s") as server:
+        command = ["eval", "ablation", str(data), "--preset", "imageseeker", "--encoder", "labels"]
+        command += ["--backbone-url", f"unix:{server.endpoint.socket}", "--only", ",".join(names)]
+        command += ["--on-doubt", "abstain", "--libraries", str(libraries), "--json"]
+        assert main([*command, "--out", str(tmp_path / "out")]) == 0
+        told = [tools_of(body) for body in asked(server)]
+    rows = {row["variant"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert list(rows) == ["full", *names]
+    f1 = {name: row["overall F1"] for name, row in rows.items()}
+    assert f1["full"] == f1["no-tool:WebSearch"] == f1["no-working"] > 0
+    assert f1["no-tool:FilterMetadata"] == f1["no-sets"] == 0
+    assert rows["no-sets"]["F1 change"] == -f1["full"]
+    offered = {frozenset(one) for one in told}
+    whole = frozenset(SCHEMAS["imageseeker"])
+    assert offered == {whole, whole - {"FilterMetadata"}, whole - {"WebSearch"}}
+    assert {"expression"} in [one.get("FilterMetadata") for one in told]

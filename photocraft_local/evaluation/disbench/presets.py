@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from photocraft_local.evaluation.ablation import NAMED_SETS
 from photocraft_local.evaluation.disbench.published_tools import (
     FilterMetadata,
     ImageSearch,
@@ -21,6 +22,7 @@ from photocraft_local.evaluation.disbench.published_tools import (
     TextSearch,
     VisualSearch,
     WebSearch,
+    without_sets,
 )
 from photocraft_local.evaluation.disbench.views import BlankedView, DirectView, View
 from photocraft_local.serving.chat_model import ChatModel
@@ -66,10 +68,11 @@ class Preset:
     keeps_memory: bool = False
 
     def lacking(self, tools: Collection[str]) -> Preset:
-        """The same without these, by name."""
+        """The same without these, by name; ``NAMED_SETS`` stands for all arguments of sets."""
 
         def kept(episodic: bool, events: bool) -> list[Tool]:
-            return [one for one in self.tools(episodic, events) if one.name not in tools]
+            found = [one for one in self.tools(episodic, events) if one.name not in tools]
+            return without_sets(found) if NAMED_SETS in tools else found
 
         return replace(self, tools=kept) if tools else self
 

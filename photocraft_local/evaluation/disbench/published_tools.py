@@ -7,6 +7,7 @@ theirs are not published. Knows nothing of the loop.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +20,11 @@ from photocraft_local.tools.format import counted, safe_text
 from photocraft_local.tools.get_metadata import GetMetadata
 from photocraft_local.tools.lookup import Lookup
 from photocraft_local.tools.photos import known_photos, photos_by_uid
-from photocraft_local.tools.ports import Arguments
+from photocraft_local.tools.ports import Arguments, Tool
 from photocraft_local.tools.saving import check_save_as, keep
 from photocraft_local.tools.scope import saved, scope_of
 from photocraft_local.tools.search_photos import SearchPhotos
+from photocraft_local.tools.sets import NAME_PATTERN
 from photocraft_local.tools.submit_answer import SubmitAnswer
 from photocraft_local.tools.view_photos import ViewPhotos
 
@@ -215,3 +217,32 @@ class SubsetSubmit(PlainSubmit):
             return super().uids(arguments, context)
         named = saved(context, arguments["set"]).uids()
         return [photo.uid for photo in photos_by_uid(context, named)]
+
+
+def without_sets(tools: Sequence[Tool]) -> list[Tool]:
+    """The same tools without the arguments that name a set; one that needs such an argument
+    goes."""
+    kept: list[Tool] = []
+    for tool in tools:
+        bare: Any = copy(tool)
+        bare.parameters = _without_sets(tool.parameters)
+        if set(tool.parameters["required"]) <= set(bare.parameters["properties"]):
+            kept.append(bare)
+    return kept
+
+
+def _without_sets(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema without its fields that name a set, inner ones too."""
+    made = dict(rule)
+    if "properties" in rule:
+        fields = rule["properties"].items()
+        made["properties"] = {
+            name: _without_sets(one) for name, one in fields if not _names_a_set(one)
+        }
+    if "items" in rule:
+        made["items"] = _without_sets(rule["items"])
+    return made
+
+
+def _names_a_set(rule: Mapping[str, Any]) -> bool:
+    return NAME_PATTERN in (rule.get("pattern"), rule.get("items", {}).get("pattern"))
