@@ -153,7 +153,7 @@ def _planner(parts: Parts) -> Planner:
     from photocraft_local.agent.planner import Planner
 
     chosen(parts.settings)  # a backbone that is not there is said even where none is needed
-    return Planner(parts.atlas())
+    return Planner(parts.atlas(), parts.cameras)
 
 
 def _answer(

@@ -155,7 +155,7 @@ class LibraryAnswerer:
             looked_at=self._named(shelf, looked_at),
             days=shelf.album.days,
         )
-        why = failure_class(question, reply.predicted, course)
+        why = failure_class(question, reply.predicted, course) if question.has_gold else ""
         return replace(reply, failure_class=why)
 
     def _episode(
@@ -304,7 +304,7 @@ class LibraryAnswerer:
         elif chosen(settings) == "planner":
             from photocraft_local.agent.planner import Planner
 
-            model = Planner(parts.atlas())
+            model = Planner(parts.atlas(), parts.cameras)
         else:
             from photocraft_local.app.runs import model_of
 

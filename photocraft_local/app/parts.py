@@ -133,6 +133,10 @@ class Parts:
         """``atlas`` where only the person's own names can be told; None if there are none."""
         return self.atlas() if self.atlas().named else None
 
+    def cameras(self) -> tuple[str, ...]:
+        """Their names, of the library's photos."""
+        return tuple(filter(None, self.catalog().columns.words("camera").words))
+
     def _visited(self) -> Visited:
         from photocraft_local.places.visited import Visited
 

@@ -77,6 +77,48 @@ def test_what_people_ask(question: str, plan: str, places: Atlas) -> None:
     assert plan_line(asked(question.removeprefix("#"), places, *pictures)) == plan
 
 
+CAMERAS = (
+    "RECONYX HF2 PRO COVERT",
+    "Acme Legend",
+    "EASTMAN MILL CO. X7 ZOOM DIGITAL CAMERA",
+    "Dog",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "plan"),
+    [
+        ("when was the photo taken with the Legend taken", "ask when; camera Legend"),
+        (
+            "how many photos were shot with my HF2 PRO COVERT",
+            "ask count photos; camera HF2 PRO COVERT",
+        ),
+        (
+            "sheep taken with the hf2 pro covert in Siena",
+            "look sheep; place Siena; camera hf2 pro covert",
+        ),
+        ("pictures not taken with the Acme Legend", "no camera Acme Legend"),
+        (
+            "photos taken by the X7 zoom digital camera",
+            "camera X7 zoom digital camera",
+        ),
+        ("Welche Fotos wurden mit der Legend aufgenommen?", "camera Legend"),
+        ("which photos did I take with the Legend", "camera Legend"),
+        ("Fotos, aufgenommen mit der Legend", "camera Legend"),
+        ("photos prises avec le Legend à Pise", "place Pise; camera Legend"),
+        ("fotos tomadas con la Legend", "camera Legend"),
+        ("a legend with a dog", "look legend with a dog"),
+        ("photos of the legend", "look legend"),
+        ("a photo with the dog", "look dog"),
+    ],
+)
+def test_a_camera_of_the_library_is_known_by_its_name(
+    question: str, plan: str, places: Atlas
+) -> None:
+    found = understand(question, today=TODAY, places=places, cameras=CAMERAS)
+    assert plan_line(found) == plan
+
+
 TAILS = [
     "please {}", "{}, please", "{} pls", "{}, thanks a lot", "hello, {}", "could you show me {}",
     "I would like to see {}", "{}, if you do not mind", "{}, I mean all of them", "{} if possible",

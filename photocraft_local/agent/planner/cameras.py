@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from photocraft_local.agent.planner.conditions import CameraCondition
 from photocraft_local.agent.planner.draft import Draft
@@ -100,6 +101,44 @@ _UNNAMED = re.compile(
     r"(?:camera|phone|smartphone|tablet|drone|webcam|dslr)\b",
     re.I,
 )
+
+
+def known_cameras(draft: Draft, names: Sequence[str]) -> list[tuple[int, int, CameraCondition]]:
+    """ "taken with the Legend": a camera of the library by its whole name, or that without its
+    maker, whatever words it is made of. Takes them out as ``placed_cameras``."""
+    said = sorted({part for name in names for part in _parts(name)}, key=lambda part: -len(part))
+    if not said:
+        return []
+    listed = "|".join(map(re.escape, said))
+    by = rf"(?:{_TAKEN}|take|shoot|snap)"
+    pattern = re.compile(
+        rf"\b(?:{by} (?={_WITH}\b)|(?={_WITH}\b[^,;:.!?]* {_TAKEN}\b))"
+        rf"(?P<said>{_WITH} {_OWNED}(?P<name>{listed}))(?!\w)",
+        re.I,
+    )
+    found = []
+    for match in pattern.finditer(draft.text):
+        at, end = match.span("said")
+        if not draft.is_free(at, end):
+            continue
+        first = match.start() if draft.is_free(match.start(), at) else at  # "did I take | with"
+        start = draft.claim_before(first, MENTION_NOT)
+        words = draft.claim(first, end).strip()
+        negated = start < first
+        condition = CameraCondition(f"not {words}" if negated else words, (match["name"],), negated)
+        found.append((start, end, condition))
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    """The whole name, without its first word, and what else ends it and holds a digit."""
+    words = name.split()
+    ends = [" ".join(words[at:]) for at in range(len(words))]
+    return [
+        end
+        for at, end in enumerate(ends)
+        if at == 0 or (len(end) > 2 and (at == 1 or re.search(r"\d", end)))
+    ]
 
 
 def placed_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:

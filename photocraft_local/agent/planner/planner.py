@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -60,10 +60,12 @@ class Asked:
 
 
 class Planner:
-    """A ChatModel by rules. ``places`` finds place names in a question."""
+    """A ChatModel by rules. ``places`` finds place names in a question, ``cameras`` gives the
+    names of the library's cameras."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, cameras: Callable[[], Sequence[str]] = tuple) -> None:
         self._places = places
+        self._cameras = cameras
         self._planned = lru_cache(maxsize=8)(self._fresh_plan)
 
     @property
@@ -98,7 +100,7 @@ class Planner:
 
     def reader(self, given: Asked) -> Reader:
         """What reads the lines of a plan as it reads the question."""
-        return Reader(given.today, self._places, given.ids, given.habits)
+        return Reader(given.today, self._places, given.ids, given.habits, tuple(self._cameras()))
 
     def _fresh_plan(self, given: Asked) -> Plan:
         if given.plan:
@@ -109,6 +111,7 @@ class Planner:
             places=self._places,
             pictures=given.ids,
             habits=given.habits,
+            cameras=self._cameras(),
         )
 
 

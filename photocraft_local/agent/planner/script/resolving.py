@@ -58,12 +58,19 @@ class Reader:
     places: Places
     pictures: tuple[str, ...] = ()
     habits: Habits = USUAL
+    cameras: tuple[str, ...] = ()  # of the library
 
     def conditions(self, words: str, key: str) -> tuple[Condition, ...]:
         """The conditions that ``words`` are; none if they are anything else too. Raises
         UsageError with the cause for words that cannot be followed, TimeWordsError."""
         try:
-            found = understand(words, today=self.today, places=self.places, habits=self.habits)
+            found = understand(
+                words,
+                today=self.today,
+                places=self.places,
+                habits=self.habits,
+                cameras=self.cameras,
+            )
         except QuestionNotUnderstood:
             return ()
         if found.blocked:

@@ -15,6 +15,7 @@ from photocraft_local.agent.planner import words
 from photocraft_local.agent.planner.cameras import (
     bare_cameras,
     claim_lone_camera,
+    known_cameras,
     placed_cameras,
 )
 from photocraft_local.agent.planner.conditions import FactCondition
@@ -56,17 +57,19 @@ def understand(
     places: Places,
     pictures: Sequence[str] = (),
     habits: Habits = USUAL,
+    cameras: Sequence[str] = (),
 ) -> Plan:
     """What ``question`` asks for, on the day ``today`` and by the person's ``habits``.
 
-    ``pictures`` are the ids of pictures that came with it ("more of this"). Raises
+    ``pictures`` are the ids of pictures that came with it ("more of this"), ``cameras`` the names
+    of the library's. Raises
     QuestionNotUnderstood for a form that is not answered and for a question of which nothing
     can be used, TimeWordsError for a date that does not exist.
     """
     typed = plain(question)
     check_form(typed)
     text, notes = spelt(leaning(typed) if pictures else typed)
-    sheet = Sheet(Draft(text), today, tuple(pictures), habits, notes=notes)
+    sheet = Sheet(Draft(text), today, tuple(pictures), habits, tuple(cameras), notes=notes)
     heads, ask = _recognised(sheet, places)
     wanted, other = _sets(sheet, heads, ask)
     plan = Plan(
@@ -154,6 +157,7 @@ def _deepest(wanted: Wanted) -> str:
 
 def _find_pieces(sheet: Sheet, places: Places) -> None:
     draft = sheet.draft
+    sheet.pieces += [Piece(*placed) for placed in known_cameras(draft, sheet.cameras)]
     sheet.pieces += [Piece(*placed) for placed in placed_cameras(draft)]
     claim_passive(draft)
     sheet.pieces += time_pieces(draft, sheet.today, sheet.habits)

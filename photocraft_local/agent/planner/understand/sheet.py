@@ -25,6 +25,7 @@ class Sheet:
     today: date
     pictures: tuple[str, ...] = ()
     habits: Habits = USUAL
+    cameras: tuple[str, ...] = ()  # of the library
     pieces: list[Piece] = field(default_factory=list)
     picks: list[tuple[int, int, Pick]] = field(default_factory=list)  # where their words stand
     units: list[re.Match[str]] = field(default_factory=list)  # "on the first day", of the rest
