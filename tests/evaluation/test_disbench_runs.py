@@ -286,6 +286,40 @@ def test_the_command_prints_scores_and_writes_a_submission(
     assert "another track" in capsys.readouterr().err
 
 
+def test_the_command_gives_skills_of_others_and_refuses_what_is_no_standard_library(
+    shared: Path,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = made_disbench.made(shared, tmp_path / "data", num_users=2)
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(settings.cache))
+    monkeypatch.setenv("PHOTOCRAFT_MEMORY_FOLDER", str(tmp_path / "memory"))
+    command = ["eval", "disbench", str(data), "--encoder", "null", "--backbone", "planner"]
+    command += ["--libraries", str(tmp_path / "lib"), "--split", "intra"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main([*command, "--out", str(first)]) == 0
+    assert main([*command, "--out", str(second), "--skills", str(first)]) == 0
+    assert RunFolder.load(second).head["identity"]["skills"] == str(first)
+    for user in (first / "skills").iterdir():
+        own, others = ids(user), ids(*[one for one in (first / "skills").iterdir() if one != user])
+        given = {
+            hint["skill_id"]
+            for trace in (second / "traces" / user.name).glob("*.json")
+            for hint in trajectory.load(trace).hints or ()
+        }
+        assert given <= others
+        assert not given & (own - others)
+    library = next((tmp_path / "lib").iterdir())
+    with PhotoSearch(replace(settings, library=library)) as search:
+        search.places.add("home", at=(38.7, -9.1))
+    capsys.readouterr()
+    assert main([*command, "--out", str(tmp_path / "third")]) == 2
+    assert "that is no Standard track" in capsys.readouterr().err
+    assert not (tmp_path / "third").exists()
+
+
 def test_presets_of_models_are_refused_to_rules(
     data: Path, settings: Settings, libraries: Path, tmp_path: Path
 ) -> None:
