@@ -54,7 +54,7 @@ def read_person(folder: Path, problems: Problems) -> Person:
             today = date.fromisoformat(told["today"])
         except (TypeError, ValueError):
             problems.add("bad-value", FILE, f"today is {told['today']!r}")
-    places = told.get("places") or {}
+    places = {} if told.get("places") is None else told["places"]
     if not isinstance(places, dict):
         problems.add("bad-value", FILE, "places is no object")
         places = {}

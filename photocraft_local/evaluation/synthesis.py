@@ -108,7 +108,8 @@ def reviewed(folder: Path, known: Collection[str]) -> list[Proposal]:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as exc:
         raise EvaluationError(
-            f"{path} cannot be read: {exc}", hint="name the folder that --out named"
+            f"{path} cannot be read: {exc}",
+            hint="photocraft eval synthesize FOLDER proposes questions there",
         ) from exc
     found: dict[str, Proposal] = {}
     for number, line in enumerate(lines, start=1):

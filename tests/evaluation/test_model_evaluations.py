@@ -18,6 +18,7 @@ from photocraft_local.agent import trajectory
 from photocraft_local.app.backbones import ServedBackbone
 from photocraft_local.app.benchmarking import Options, evaluate
 from photocraft_local.errors import ModelError, ServerLost
+from photocraft_local.evaluation.ablation import Variant, ablate, table, variants
 from photocraft_local.evaluation.disbench.layout import load
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.evaluation.several import of_runs
@@ -27,6 +28,7 @@ from photocraft_local.serving.qwen.brain import Brain
 from photocraft_local.serving.qwen.completion import ChatRequest, Completion
 from photocraft_local.serving.tokens import PictureRule
 from photocraft_local.serving.tool_calls import Limits
+from photocraft_local.tools.standard import standard_tools
 
 _MONTH = re.compile(r"(?:in|from) ((?:May|August) 2012)")
 
@@ -181,3 +183,35 @@ def test_a_lost_server_ends_the_run_which_goes_on_later(
     rows = ran(data, settings, tmp_path / "run", options, Played())
     assert [row.em for row in rows] == [1] * 4
     assert not any(row.status == "failed" for row in rows)
+
+
+def test_an_ablation_of_verify_skills_and_runs(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path
+) -> None:
+    """Verifying asks the model nothing of sets that metadata prove; runs 3 of 3 are worse alone."""
+    options, settings = Options(libraries=libraries), replace(settings, verify=True)
+    ran(data, settings, tmp_path / "first", options, Played())
+    with_skills = replace(options, skills=tmp_path / "first")
+
+    def run_one(variant: Variant, folder: Path) -> RunFolder:
+        how = replace(with_skills, without=variant.without)
+        ran(data, replace(settings, **variant.settings), folder, how, Played())
+        return RunFolder.load(folder)
+
+    names = ["no-verify", "no-skills", "no-memories", "runs-3", "no-tool:filter_photos"]
+    tools = [tool.name for tool in standard_tools()]
+    lines = {line.variant.name: line for line in ablate(variants(tools, names), tmp_path, run_one)}
+    means = {name: line.figures["all"]["em"][0] for name, line in lines.items()}
+    assert means == {**dict.fromkeys(["full", *names], 1.0), "no-tool:filter_photos": 0.0}
+    assert len(table(list(lines.values()))) == 6
+    hinted = {
+        name: [
+            trajectory.load(tmp_path / name / row.trace).hints
+            for row in RunFolder.load(tmp_path / name).sorted_rows()
+        ]
+        for name in ("full", "no-skills", "no-memories")
+    }
+    assert any(hinted["full"])  # of the other user
+    assert not any(hinted["no-skills"])
+    assert not any(hinted["no-memories"])
+    assert all(len(row.runs) == 3 for row in RunFolder.load(tmp_path / "runs-3").rows.values())

@@ -159,6 +159,8 @@ def test_a_file_of_ones_own_and_what_cannot_be_asked(
     assert "--review" in capsys.readouterr().err
     assert own(settings, str(tmp_path / "nowhere")) == 2
     assert "is not there" in capsys.readouterr().err
+    assert own(settings, str(tmp_path), "--runs", "99") == 2
+    assert "runs" in capsys.readouterr().err
 
 
 def test_wrong_answers_show_their_photos_from_the_library(

@@ -104,3 +104,53 @@ def test_an_ablation_takes_it(
     assert main(command) == 0
     (full, _) = json.loads(capsys.readouterr().out)["rows"]
     assert (full["n"], full["overall EM"]) == (4, 100.0)
+
+
+def test_what_only_the_person_can_say_is_registered(
+    folder: Path, tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """As in a made-up history: an ablation knows home, and when it is asked."""
+    for name, east in {"home": -9.14, "away": 2.35}.items():
+        picture = Image.new("RGB", (64, 48), (20, 90, 160))
+        exif = picture.getexif()
+        gps = {
+            1: "N",
+            2: (38.0, 43.0, 0.0),
+            3: "E" if east > 0 else "W",
+            4: (abs(east), 0.0, 0.0),
+        }  # degrees, minutes, seconds
+        exif.get_ifd(0x8825).update(gps)
+        picture.save(folder / f"photos/{name}.jpg", exif=exif)
+    written(
+        folder,
+        [
+            {"id": "1", "question": "photos at grandma's", "gold": ["home.jpg"]},
+            {"id": "2", "question": "photos from last year", "gold": ["a.jpg", "roll 1/b.jpg"]},
+        ],
+    )
+    places = {"grandma's": {"at": [38.7166, -9.14], "radius_km": 1}, "nowhere": {"at": [99, 0]}}
+    (folder / "person.json").write_text(json.dumps({"today": "2021-06-01", "places": places}))
+    data = load(folder)
+    assert data.problems.counts == {"bad-value": 1}
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    command = ["eval", "ablation", str(folder), "--only", "no-tool:around", "--encoder", "null",
+               "--backbone", "planner", "--out", str(tmp_path / "run"), "--json",
+               "--libraries", str(tmp_path / "lib")]  # fmt: skip
+    assert main(command) == 0
+    full, _ = json.loads(capsys.readouterr().out)["rows"]
+    assert full["overall EM"] == 100
+    assert "nowhere" in (tmp_path / "run/full/run.json").read_text()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [b"", b"[]", b"{", b"\xff", b'{"today": 3}', b'{"places": []}', b'{"places": {"a": [1, 2]}}',
+     b'{"places": {"a": {"at": [1]}}}', b'{"places": {"a": {"at": [1, 2], "radius_km": -1}}}'],
+)  # fmt: skip
+def test_bad_words_of_the_person_are_named(folder: Path, told: bytes) -> None:
+    (written(folder, GOOD) / "person.json").write_bytes(told)
+    data = load(folder)
+    assert data.problems.counts.total() == 1
+    assert not data.albums["all"].places
+    assert data.albums["all"].asked_on is None

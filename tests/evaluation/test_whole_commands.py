@@ -47,13 +47,18 @@ def rows_of(run: Path) -> bytes:
 
 def test_photobench(shared: Path, shared_cache: Path, tmp_path: Path) -> None:
     data = made_photobench.made(shared, tmp_path / "data")
-    words = command("photobench", str(data), "--libraries", str(tmp_path / "lib"))
+    words = command("photobench", str(data), "--libraries", str(tmp_path / "lib"), "--runs", "2")
     cut, whole = tmp_path / "cut", tmp_path / "whole"
     killed([*words, "--out", str(cut)], shared_cache, "2/4")
     assert 2 <= len(RunFolder.load(cut).rows) < 4
     assert ended([*words, "--out", str(cut)], shared_cache).count(" (answered)") <= 2
     ended([*words, "--out", str(whole), "--concurrency", "8"], shared_cache)
     assert rows_of(cut) == rows_of(whole)
+    less = command("ablation", str(data), "--libraries", str(tmp_path / "lib"))
+    only = ("--only", "no-verify,runs-2,no-skills", "--out", str(tmp_path / "less"))
+    ended([*less, *only], shared_cache)
+    for name in ("full", "no-verify", "runs-2", "no-skills"):  # rules need none of these
+        assert rows_of(tmp_path / "less" / name) == rows_of(whole)
 
 
 def test_histories(shared: Path, shared_cache: Path, tmp_path: Path) -> None:

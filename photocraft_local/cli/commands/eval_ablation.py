@@ -43,14 +43,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     track = args.track or ("standard" if is_disbench else "open")
     args.on_doubt = args.on_doubt or ("guess" if is_disbench else "abstain")
     settings, out = evaluation.settings_of(args), evaluation.out_of(args, "ablation")
+    changes = {one.name: replace(settings, **one.settings) for one in chosen}  # refused at once
     evaluation.show_problems(dataset, console)
 
     def run_one(variant: Variant, folder: Path) -> RunFolder:
         console.note(f"{variant.name}: {len(dataset.questions)} questions")
         told = evaluation.listeners(console, dataset, out)
         how = replace(evaluation.options_of(args, track), without=variant.without)
-        changed = replace(settings, **variant.settings)
-        made, _ = evaluate(dataset, changed, how, folder, told)
+        made, _ = evaluate(dataset, changes[variant.name], how, folder, told)
         return made
 
     lines = ablate(chosen, out, run_one)
