@@ -9,10 +9,9 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import Done, Run
 from PIL import Image
 
 from photocraft_local.app.bench import plot, running, search_stage
@@ -20,6 +19,9 @@ from photocraft_local.app.bench.figures import Figure
 from photocraft_local.app.bench.floors import Memory
 from photocraft_local.cli.commands import bench
 from photocraft_local.cli.main import main
+
+if TYPE_CHECKING:
+    from conftest import Done, Run
 
 FIELDS = {"stage", "name", "value", "unit", "ceiling", "bound", "share", "note", "why"}
 DECODE = Figure("decode", "a photo", 12.0, "photos/s", 16.0, "a floor")
