@@ -50,12 +50,13 @@ def segment(
     """Split photos, sorted by wall-clock ``seconds``, into events and trips numbered from 0.
 
     Positions are degrees, nan where unknown; a photo without one is taken to be where the last
-    located photo before it was.
+    located photo before it was, or after a long pause where the next one is.
     """
     if not len(seconds):
         return Segments(np.empty(0, np.int64), np.empty(0, np.int64))
-    latitude, longitude = _carried(latitude), _carried(longitude)
     pause = np.diff(seconds)
+    source = _sources(latitude, pause > gap_hours * 3600)
+    latitude, longitude = latitude[source], longitude[source]
     jump = haversine_km(latitude[:-1], longitude[:-1], latitude[1:], longitude[1:])
     event_starts = (pause > gap_hours * 3600) | (np.nan_to_num(jump) > gap_km)
     away = _away(seconds, latitude, longitude, _HOME_GAPS * gap_km)
@@ -131,17 +132,21 @@ def _commonest(words: list[str]) -> str:
     return max(counts, key=lambda word: counts[word], default="")
 
 
-def _carried(values: Floats) -> Floats:
-    """Each nan replaced by the last number before it, where there is one."""
-    places = np.where(np.isnan(values), 0, np.arange(len(values)))
-    carried: Floats = values[np.maximum.accumulate(places)]
-    return carried
+def _sources(values: Floats, pauses: NDArray[np.bool_]) -> Ints:
+    """For each photo the one whose position is taken: itself, else the last located one before
+    it; where a pause lies between, the next one with no pause between, if there is one."""
+    rows = np.arange(len(values))
+    located = ~np.isnan(values)
+    before = np.maximum.accumulate(np.where(located, rows, -1))
+    behind = np.minimum.accumulate(np.where(located, rows, len(values))[::-1])[::-1]
+    run = np.concatenate([_numbered(pauses), [-1]])  # of no photo: -1
+    arrives = (run[before] != run[:-1]) & (run[behind] == run[:-1])
+    return np.where(arrives, behind, np.where(before < 0, rows, before)).astype(np.int64)
 
 
 def away_from_home(seconds: Ints, latitude: Floats, longitude: Floats) -> NDArray[np.bool_] | None:
-    """Whether each photo, sorted by ``seconds``, was taken far from home; None if no home is
-    known. Positions as in ``segment``."""
-    latitude, longitude = _carried(latitude), _carried(longitude)
+    """Whether each photo, sorted by ``seconds``, is known to be taken far from home; None if no
+    home is known. Positions as in ``segment``; a photo without one is not known to be."""
     if _home(seconds, latitude, longitude) is None:
         return None
     return _away(seconds, latitude, longitude, HOME_KM)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_album import Album, Indexer
 
-from photocraft_local.library.events import segment
+from photocraft_local.library.events import away_from_home, segment
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -35,6 +35,28 @@ def test_a_jump_starts_an_event_and_photos_without_a_place_stay_where_the_last_o
         [0, 0.1, 0.2, 0.3, 0.4, 0.5], [nowhere, porto, nowhere, near_porto, nowhere, lisbon]
     )
     assert events == [0, 0, 0, 0, 0, 1]
+
+
+def test_a_photo_without_a_place_after_a_pause_is_where_the_next_one_is() -> None:
+    porto, lisbon, nowhere = (41.15, -8.61), (38.72, -9.14), (NAN, NAN)
+    events, _ = split([0, 10, 10.5, 11], [porto, nowhere, nowhere, lisbon])
+    assert events == [0, 1, 1, 1]
+    events, _ = split([0, 1, 2, 20, 21], [porto, nowhere, lisbon, nowhere, nowhere])
+    assert events == [0, 0, 1, 2, 2]  # no pause: where one was; nothing located: one event
+
+
+def test_a_first_photo_without_a_place_belongs_to_the_trip_that_it_opens_and_ends() -> None:
+    home, kyoto, nowhere = (52.5, 13.4), (35.0, 135.8), (NAN, NAN)
+    days = [*range(0, 100, 8), 100, 100.1, 101, 103, 103.1]
+    places = [home] * 13 + [nowhere, kyoto, kyoto, nowhere, home]
+    _, trips = split([24.0 * day for day in days], places)
+    assert len(set(trips[13:16])) == 1
+    assert trips[12] != trips[13]
+    assert trips[15] != trips[16] == trips[17]
+    points = np.array(places)
+    away = away_from_home((np.array(days) * DAY).astype(np.int64), points[:, 0], points[:, 1])
+    assert away is not None
+    assert np.flatnonzero(away).tolist() == [14, 15]  # the trip home is no journey
 
 
 def test_nothing_has_no_events() -> None:
