@@ -155,7 +155,7 @@ class LibraryAnswerer:
             looked_at=self._named(shelf, looked_at),
             days=shelf.album.days,
         )
-        why = failure_class(question, reply.predicted, course) if question.has_gold else ""
+        why = failure_class(question, reply.predicted, course)
         return replace(reply, failure_class=why)
 
     def _episode(
