@@ -141,6 +141,32 @@ def test_each_way_equals_padded_attention(lengths: list[int], causal: bool, shar
     assert used == ["Causal" if causal else "Mask"]
 
 
+def test_the_blocks_of_a_pass_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from photocraft_local.embeddings.qwen import attention
+
+    made: list[tuple[int, ...]] = []
+    begin = attention.Blocks.__init__
+
+    def counted(self: Any, ends: Any) -> None:
+        begin(self, ends)
+        made.append(self.lengths)
+
+    monkeypatch.setattr(attention.Blocks, "__init__", counted)
+    *one, ends = drawn([6, 9], 4, 4)
+    *other, ends_there = drawn([3, 12], 4, 4)
+    for attend in (attention.by_sdpa, attention.by_xformers):
+        made.clear()
+        with xformers_on_the_cpu():
+            layers = [attend(*one, ends, 9, SCALE, causal) for causal in (False, True) * 3]
+            assert made == ([(6, 9)] if attend is attention.by_sdpa else [])
+            attend(*other, ends_there, 12, SCALE, False)
+            attend(*one, ends, 9, SCALE, False)
+        for at, causal in enumerate((False, True) * 3):
+            expected = padded(*one, ends, 9, SCALE, causal).numpy()
+            np.testing.assert_allclose(layers[at].numpy(), expected, atol=2e-6)
+        assert made[-2:] == [(3, 12), (6, 9)]
+
+
 def test_no_block_sees_another() -> None:
     from photocraft_local.embeddings.qwen.attention import by_sdpa
 

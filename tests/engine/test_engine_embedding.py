@@ -14,6 +14,7 @@ from tiny_engine import picture, user, words
 
 from photocraft_local.app import PhotoSearch
 from photocraft_local.embeddings.encoder import Preparing
+from photocraft_local.embeddings.qwen import attention
 from photocraft_local.embeddings.qwen.encoder import QUERY_INSTRUCTION, QwenEncoder
 from photocraft_local.embeddings.qwen.prompt import MOST_TOKENS
 from photocraft_local.errors import EncoderError, UsageError
@@ -143,6 +144,11 @@ def test_a_packed_batch_equals_single_photos_in_any_passes(
     single = np.concatenate([encoder.encode_images([one]) for one in pictures[::5]])
     np.testing.assert_allclose(whole[::5], single, atol=1e-5)
     np.testing.assert_allclose(encoder.encode_images(pictures[::-1])[::-1], whole, atol=1e-5)
+    read: list[int] = []
+    blocks = attention.Blocks
+    monkeypatch.setattr(attention, "Blocks", lambda ends: read.append(len(ends)) or blocks(ends))
+    encoder.encode_images(pictures[:3])
+    assert read == [4, 4]  # of the pictures, then of the prompts, whatever the number of layers
     monkeypatch.setattr(encoder._by_transformers, "most_patches", 1500)
     np.testing.assert_allclose(encoder.encode_images(pictures), whole, atol=1e-5)
 

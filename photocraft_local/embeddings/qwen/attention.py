@@ -8,6 +8,8 @@ attention over the blocks. Knows no model; transformers is told of the way by ``
 from __future__ import annotations
 
 import logging
+import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +33,39 @@ class Way:
     attend: Attend
 
 
+class Blocks:
+    """The lengths of a pass's blocks on this side, and the masks that were made of them."""
+
+    def __init__(self, ends: Any) -> None:
+        self.lengths: tuple[int, ...] = tuple((ends[1:] - ends[:-1]).tolist())
+        self._masks: dict[bool, Any] = {}
+
+    def mask(self, masks: Any, causal: bool) -> Any:
+        if causal not in self._masks:
+            kind = masks.BlockDiagonalCausalMask if causal else masks.BlockDiagonalMask
+            self._masks[causal] = kind.from_seqlens(list(self.lengths))
+        return self._masks[causal]
+
+
+class _Last(threading.local):
+    """The blocks that this thread attended to last. Every layer of a pass has the same ones, and
+    reading them waits for all that the device has still to do."""
+
+    def __init__(self) -> None:
+        self._ends: Callable[[], Any] = lambda: None
+        self._blocks: Blocks | None = None
+
+    def of(self, ends: Any) -> Blocks:
+        """``ends`` must not be written to while it is in use."""
+        if self._blocks is None or self._ends() is not ends:
+            self._blocks = Blocks(ends)
+            self._ends = weakref.ref(ends)
+        return self._blocks
+
+
+_blocks = _Last()
+
+
 def by_sdpa(
     query: Any, key: Any, value: Any, ends: Any, longest: int, scale: float, causal: bool
 ) -> Any:
@@ -39,7 +74,7 @@ def by_sdpa(
     from torch.nn.functional import scaled_dot_product_attention as attention
 
     del longest
-    lengths = (ends[1:] - ends[:-1]).tolist()
+    lengths = list(_blocks.of(ends).lengths)
     shared = key.shape[1] != query.shape[1]
     whole = [part.transpose(0, 1).split(lengths, dim=1) for part in (query, key, value)]
     blocks = [
@@ -75,13 +110,10 @@ def by_xformers(
     """xFormers' kernels, which were built for one release of PyTorch and CUDA."""
     ops = _xformers()
     del longest
-    lengths = (ends[1:] - ends[:-1]).tolist()
-    masks = ops.fmha.attn_bias
-    kind = masks.BlockDiagonalCausalMask if causal else masks.BlockDiagonalMask
+    bias = _blocks.of(ends).mask(ops.fmha.attn_bias, causal)
     times = query.shape[1] // key.shape[1]
     if times > 1:
         key, value = (part.repeat_interleave(times, dim=1) for part in (key, value))
-    bias = kind.from_seqlens(lengths)
     rows = (part[None].contiguous() for part in (query, key, value))
     return ops.memory_efficient_attention(*rows, attn_bias=bias, scale=scale)[0]
 

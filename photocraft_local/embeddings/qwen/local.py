@@ -139,11 +139,12 @@ class LocalEmbedder:
         rows = [item.rows for item in items if item.rows is not None]
         if not rows:
             return []
-        grids = torch.tensor([item.grid for item in items if item.grid]).to(self._device)
+        here = torch.tensor([item.grid for item in items if item.grid])
+        grids = here.to(self._device)
         pixels = torch.cat([self._uploads.take(each) for each in rows])
         made = self._model.model.get_image_features(pixels, grids, return_dict=True)
         deep = getattr(made, "deepstack_features", None) or ()
-        counts = (grids.prod(-1) // 4).tolist()
+        counts = (here.prod(-1) // 4).tolist()  # of the copy on this side: nothing is waited for
         levels = [
             level if isinstance(level, (tuple, list)) else level.split(counts) for level in deep
         ]
