@@ -63,6 +63,7 @@ def ask(parts: Parts, question: Question, listeners: Listeners, today: date) -> 
     agent = agent_of(parts, model, memory, given, run, eyes)
     answer = agent.ask(shown.question, plan=given.plan, pictures=given.pictures)
     told = _answer(parts, shown, answer, run.steps, agent)
+    told = replace(told, value=_value(model, given, answer, run.steps))
     return replace(told, notes=(RULES_ARE_ONE,)) if parts.settings.runs > 1 else told
 
 
@@ -95,7 +96,9 @@ def resume(parts: Parts, trace: Path, listeners: Listeners) -> AskAnswer:
     eyes = eyes_of(parts, brain_of(parts), given, listeners, record.config)
     agent = agent_of(parts, model, memory, given, run, eyes)
     answer = agent.resume(trace)
-    return _answer(parts, shown, answer, trajectory.load(trace).all_steps, agent)
+    steps = trajectory.load(trace).all_steps
+    told = _answer(parts, shown, answer, steps, agent)
+    return replace(told, value=_value(model, given, answer, steps))
 
 
 def _given(parts: Parts, question: Question, today: date) -> Asked:
@@ -179,6 +182,13 @@ def _answer(
         limit=agent.record.limit if agent.record else "",
         attempts=1 + (len(agent.record.attempts) if agent.record else 0),
     )
+
+
+def _value(model: ChatModel, given: Asked, answer: Answer, steps: Sequence[Step]) -> str:
+    """Rules know it beside their sentence; what a model says is its text."""
+    from photocraft_local.agent.planner import Planner
+
+    return model.value(given, answer, steps) if isinstance(model, Planner) else ""
 
 
 def _usage(agent: Agent) -> Usage | None:

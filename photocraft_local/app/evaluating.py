@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from photocraft_local.serving.qwen.brain import Brain
     from photocraft_local.tools.context import ToolContext
 
+# What a model is told beside a question whose answer in words is scored; rules have a bare value.
+_BARE = "As text give the bare answer alone: a number, a date as YYYY-MM-DD, a name; no sentence."
 _MOST_GUESSED = 10  # of a set on the way, where a guess is wanted
 
 
@@ -155,7 +157,7 @@ class LibraryAnswerer:
             looked_at=self._named(shelf, looked_at),
             days=shelf.album.days,
         )
-        why = failure_class(question, reply.predicted, course)
+        why = failure_class(question, reply.predicted, course) if question.has_gold else ""
         return replace(reply, failure_class=why)
 
     def _episode(
@@ -174,10 +176,19 @@ class LibraryAnswerer:
             raise EvaluationError("the episode left no record") from problem
         has_trace = _moved(agent.last_trace, trace)
         reply, steps, course = self._reply(shelf, record, problem, has_trace)
+        reply = replace(reply, value=self._value(parts, given, record))
         sets = list(context.sets)
         kept = self._named(shelf, {uid for one in sets for uid in one.uids})
         whole = is_whole(steps, [one.name for one in sets])
         return reply, steps, replace(course, listed=frozenset(kept), is_whole=whole)
+
+    def _value(self, parts: Parts, given: Asked, record: Trajectory) -> str:
+        """Of the planner: the bare answer. What a model says is scored as it stands."""
+        if self.model is not None or chosen(self.settings) != "planner" or record.answer is None:
+            return ""
+        from photocraft_local.agent.planner import Planner
+
+        return Planner(parts.atlas()).value(given, record.answer, record.all_steps)
 
     def _reply(
         self, shelf: Shelf, record: Trajectory, problem: PhotocraftError | None, has_trace: bool
@@ -344,12 +355,13 @@ class LibraryAnswerer:
         self._open = parts
         return parts
 
-    @staticmethod
-    def _asked(parts: Parts, shelf: Shelf, question: EvalQuestion) -> Asked:
+    def _asked(self, parts: Parts, shelf: Shelf, question: EvalQuestion) -> Asked:
         from photocraft_local.agent.planner.planner import Asked
         from photocraft_local.app.texts import plain
 
         text = plain(question.text).strip()
+        if question.gold_text and not self.by_rules:
+            text = f"{text}\n{_BARE}"
         return Asked(text, shelf.album.last_day, (), "", parts.habits)
 
     @staticmethod

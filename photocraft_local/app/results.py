@@ -111,6 +111,7 @@ class AskAnswer:
     attempts: int = 1
     runs: tuple[AskedRun, ...] = ()  # where a model answered several times
     notes: tuple[str, ...] = ()  # on the choice between them
+    value: str = ""  # of rules: the bare answer in ``text``, a number, a day, a place, a camera
 
     def __len__(self) -> int:
         return len(self.photos)

@@ -97,6 +97,7 @@ def answer_json(answer: AskAnswer, sheet: str | None, *, steps: bool) -> dict[st
             for answered in answer.photos
         ],
         "text": answer.text,
+        "value": answer.value or None,
         "reason": answer.reason,
         "filter": answer.filter,
         "understood": list(answer.understood),

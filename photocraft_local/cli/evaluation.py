@@ -128,7 +128,7 @@ def on_row_of(console: Console, total: int, out: Path) -> Callable[[ResultRow], 
     def on_row(row: ResultRow) -> None:
         nonlocal done
         done += 1
-        end = "right" if row.em else f"F1 {row.f1:.2f}"
+        end = "right" if row.right else f"F1 {row.f1:.2f}" if row.has_gold else "wrong"
         console.note(f"{done}/{total} {row.library} {row.question}: {end} ({row.status})")
 
     return on_row
@@ -194,6 +194,7 @@ def show_figures(figures: dict[str, Json], console: Console) -> None:
     for name, scores in {"overall": figures["all"], **figures["by_kind"]}.items():
         em, f1 = (_with_interval(scores[part]) for part in ("em", "f1"))
         console.line(f"{name:16}{scores['num']:>5}  {em:>18}  {f1:>18}")
+    console.line(figures["unit"]["note"])
     cost = figures["cost"]
     share = "none" if cost["cached_share"] is None else f"{100 * cost['cached_share']:.1f} %"
     console.line(
@@ -230,6 +231,6 @@ def _cell(value: Json) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _with_interval(values: Sequence[float]) -> str:
-    mean, low, high = (100 * value for value in values)
-    return f"{mean:.1f} ({low:.1f}–{high:.1f})"
+def _with_interval(values: Sequence[float | None]) -> str:
+    mean, low, high = ("-" if value is None else f"{100 * value:.1f}" for value in values)
+    return mean if low == high == "-" else f"{mean} ({low}–{high})"

@@ -94,8 +94,9 @@ def table(lines: Sequence[Line]) -> list[dict[str, Json]]:
         told: dict[str, Json] = {"variant": line.variant.name, "n": line.figures["all"]["num"]}
         parts = {"overall": line.figures["all"], **line.figures["by_kind"]}
         for name, part in parts.items():
-            told[f"{name} EM"] = round(100 * part["em"][0], 1)
-            told[f"{name} F1"] = round(100 * part["f1"][0], 1)
+            for key in ("em", "f1"):
+                mean = part[key][0]
+                told[f"{name} {key.upper()}"] = None if mean is None else round(100 * mean, 1)
         told["not answered"] = line.figures["all"]["num"] - line.figures["status"].get(
             "answered", 0
         )

@@ -1,7 +1,9 @@
 """Two runs over the same questions, question by question: what changed, and whether by chance.
 
-EM by McNemar's exact test, F1 by resampling the questions' differences (``bootstrap.paired``,
-fixed seed). A question that stands in one run only, or with another gold, is named and left out.
+F1 and EM by flips of sign (``bootstrap.paired``, fixed seed), of whole libraries where there are
+enough of them (``Unit``); EM by McNemar's exact test, which takes questions for independent, only
+where each is drawn alone. A question that stands in one run only, or with another gold, is named
+and left out; where no set is known, the words are compared.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ from statistics import fmean
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.bootstrap import paired
-from photocraft_local.evaluation.reports.figures import clusters_of
+from photocraft_local.evaluation.reports.figures import Unit
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.records import Json
 
 Key = tuple[str, str]  # library, question
 Pair = tuple[ResultRow, ResultRow]  # of A and B
+_Both = tuple[Sequence[float], Sequence[float]]  # of A and B, a value a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Change:
     em_p: float
     f1_difference: tuple[float, float, float]  # mean, and where it lies with 95 %
     f1_p: float
+    em_test: str = "mcnemar"
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -43,6 +47,7 @@ class Change:
             "gained": self.gained,
             "lost": self.lost,
             "em_p": round(self.em_p, 5),
+            "em_test": self.em_test,
             "f1_difference": _rounded(self.f1_difference),
             "f1_p": None if isnan(self.f1_p) else round(self.f1_p, 5),
         }
@@ -50,9 +55,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``differs``: what the two configurations do not share; the lists name questions."""
+    """``all`` and ``by_kind``: of the questions whose set is known; ``text``: of those with an
+    answer in words, by normalised match (``em`` and ``f1`` are both of that); None where there are
+    none. ``differs``: what the two configurations do not share; the lists name questions."""
 
-    all: Change
+    unit: Unit
+    all: Change | None
+    text: Change | None
     by_kind: dict[str, Change]
     gained: list[Key]
     lost: list[Key]
@@ -64,7 +73,9 @@ class Comparison:
     def to_json(self) -> dict[str, Json]:
         lists = ("gained", "lost", "only_a", "only_b", "other_gold")
         return {
-            "all": self.all.to_json(),
+            "unit": self.unit.to_json(),
+            "all": self.all.to_json() if self.all else None,
+            "text": self.text.to_json() if self.text else None,
             "by_kind": {kind: change.to_json() for kind, change in self.by_kind.items()},
             **{f"{name}_questions": [list(key) for key in getattr(self, name)] for name in lists},
             "differs": {name: list(values) for name, values in self.differs.items()},
@@ -80,12 +91,17 @@ def compare(a: RunFolder, b: RunFolder) -> Comparison:
             f"the runs in {a.path} and {b.path} share no question with the same gold",
             hint="compare runs over the same data set",
         )
-    kinds = sorted({one.kind for one, _ in pairs})
+    unit = Unit.of(one for one, _ in pairs)
+    judged = [pair for pair in pairs if pair[0].has_gold]
+    worded = [pair for pair in pairs if pair[0].gold_text]
+    kinds = sorted({one.kind for one, _ in judged})
     return Comparison(
-        all=change(pairs),
-        by_kind={kind: change([p for p in pairs if p[0].kind == kind]) for kind in kinds},
-        gained=_where(pairs, lambda one, other: one.em < other.em),
-        lost=_where(pairs, lambda one, other: one.em > other.em),
+        unit=unit,
+        all=change(judged, unit) if judged else None,
+        text=_text_change(worded, unit) if worded else None,
+        by_kind={kind: change([p for p in judged if p[0].kind == kind], unit) for kind in kinds},
+        gained=_where(pairs, lambda one, other: one.right < other.right),
+        lost=_where(pairs, lambda one, other: one.right > other.right),
         only_a=sorted(set(a.rows) - set(b.rows)),
         only_b=sorted(set(b.rows) - set(a.rows)),
         other_gold=[key for key in both if not _same_gold(a.rows[key], b.rows[key])],
@@ -93,20 +109,36 @@ def compare(a: RunFolder, b: RunFolder) -> Comparison:
     )
 
 
-def change(pairs: Sequence[Pair]) -> Change:
-    gained = sum(one.em < other.em for one, other in pairs)
-    lost = sum(one.em > other.em for one, other in pairs)
+def change(pairs: Sequence[Pair], unit: Unit) -> Change:
+    em = [one.em for one, _ in pairs], [other.em for _, other in pairs]
     f1 = [one.f1 for one, _ in pairs], [other.f1 for _, other in pairs]
-    found = paired(*f1, clusters=clusters_of([one for one, _ in pairs]))
+    return _change(em, f1, unit.clusters(one for one, _ in pairs))
+
+
+def _text_change(pairs: Sequence[Pair], unit: Unit) -> Change:
+    right = [_said(one) for one, _ in pairs], [_said(other) for _, other in pairs]
+    return _change(right, right, unit.clusters(one for one, _ in pairs))
+
+
+def _said(row: ResultRow) -> float:
+    return row.text_normalised or 0.0
+
+
+def _change(em: _Both, f1: _Both, clusters: Sequence[str] | None) -> Change:
+    gained = sum(one < other for one, other in zip(*em, strict=True))
+    lost = sum(one > other for one, other in zip(*em, strict=True))
+    found = paired(*f1, clusters=clusters)
+    alone = clusters is None or len(set(clusters)) == len(clusters)
     return Change(
-        len(pairs),
-        (fmean(one.em for one, _ in pairs), fmean(other.em for _, other in pairs)),
+        len(em[0]),
+        (fmean(em[0]), fmean(em[1])),
         (fmean(f1[0]), fmean(f1[1])),
         gained,
         lost,
-        mcnemar(gained, lost),
+        mcnemar(gained, lost) if alone else paired(*em, clusters=clusters).p_value,
         (found.interval.mean, found.interval.low, found.interval.high),
         found.p_value,
+        "mcnemar" if alone else "sign-flip",
     )
 
 
@@ -119,7 +151,11 @@ def mcnemar(gained: int, lost: int) -> float:
 
 
 def _same_gold(one: ResultRow, other: ResultRow) -> bool:
-    return set(one.gold) == set(other.gold) and one.gold_text == other.gold_text
+    return (set(one.gold), one.has_gold, one.gold_text) == (
+        set(other.gold),
+        other.has_gold,
+        other.gold_text,
+    )
 
 
 def _where(pairs: Sequence[Pair], is_so: Callable[[ResultRow, ResultRow], bool]) -> list[Key]:
@@ -148,5 +184,5 @@ def _flat(identity: dict[str, Json]) -> dict[str, Json]:
     return flat
 
 
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 4) for value in values]
+def _rounded(values: Sequence[float]) -> list[float | None]:
+    return [None if isnan(value) else round(value, 4) for value in values]

@@ -17,7 +17,9 @@ STATUSES: tuple[Status, ...] = ("answered", "declined", "failed", "cut")
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
     """``library``: the user or album that it is put to; ``kind``: the data set's own word for its
-    kind; ``groups``: more labels to count by; ``gold_text``: of a question with a text answer."""
+    kind; ``groups``: more labels to count by; ``gold_text``: of a question with a text answer,
+    several right ones joined by ``|``. ``has_gold``: whether the set is known; no set is judged
+    without, and ``gold`` is empty then, which else means that no photo is right."""
 
     id: str
     library: str
@@ -27,6 +29,7 @@ class EvalQuestion:
     hops: int = 0
     groups: tuple[str, ...] = ()
     gold_text: str = ""
+    has_gold: bool = True
 
     @property
     def key(self) -> tuple[str, str]:
@@ -40,6 +43,7 @@ class Reply:
     the best first). ``answered`` includes the empty set; ``declined``: the backbone refused the
     question; ``cut``: a limit ended it without an answer; ``failed``: an error did.
 
+    ``value``: the bare answer in words, where it is known beside the sentence in ``text``.
     ``runs``: the sets that independent runs found, where one answer was chosen from several;
     ``tools``: calls by name; tokens over all of it; ``trace``: whether the file was written."""
 
@@ -54,6 +58,7 @@ class Reply:
     runs: tuple[tuple[str, ...], ...] = ()
     failure_class: str = ""
     has_trace: bool = False
+    value: str = ""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     generated_tokens: int = 0

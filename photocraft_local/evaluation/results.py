@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -35,8 +35,9 @@ _LONGEST_NAME = 80
 @dataclass(frozen=True, slots=True)
 class ResultRow:
     """One question's result; see ``Reply`` and ``EvalQuestion`` for the fields of theirs. ``em``
-    and ``f1`` are of the set; the text's are None for a question without ``gold_text``. ``trace``
-    is relative to the run's folder, empty if none was written."""
+    and ``f1`` are of the set, and mean nothing where it has no gold; the text's are of ``value``,
+    or of ``text`` without one (``text_contained`` always), None for a question without
+    ``gold_text``. ``trace`` is relative to the run's folder, empty if none was written."""
 
     question: str  # its id
     library: str
@@ -62,6 +63,8 @@ class ResultRow:
     runs: tuple[tuple[str, ...], ...] = ()
     trace: str = ""
     failure_class: str = ""
+    has_gold: bool = True
+    value: str = ""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     generated_tokens: int = 0
@@ -70,6 +73,11 @@ class ResultRow:
     @property
     def key(self) -> tuple[str, str]:
         return self.library, self.question
+
+    @property
+    def right(self) -> float:
+        """The exact set or, where none is known, the right words: 0 or 1."""
+        return self.em if self.has_gold else self.text_normalised or 0.0
 
     def to_json(self) -> dict[str, Json]:
         """All of it but what ``timing`` has."""
@@ -93,6 +101,8 @@ def row_of(question: EvalQuestion, reply: Reply, trace: str = "") -> ResultRow:
     """The reply, judged."""
     gold, wanted = tuple(sorted(question.gold)), question.gold_text
     counts = reply.status == "answered"  # an error must not pass for an empty answer
+    counts = question.has_gold and (counts or bool(reply.predicted))
+    said = reply.value or reply.text
     return ResultRow(
         question=question.id,
         library=question.library,
@@ -101,14 +111,14 @@ def row_of(question: EvalQuestion, reply: Reply, trace: str = "") -> ResultRow:
         kind=question.kind,
         hops=question.hops,
         groups=question.groups,
-        em=metrics.exact_match(reply.predicted, gold) if counts or reply.predicted else 0.0,
-        f1=metrics.f1(reply.predicted, gold) if counts or reply.predicted else 0.0,
+        em=metrics.exact_match(reply.predicted, gold) if counts else 0.0,
+        f1=metrics.f1(reply.predicted, gold) if counts else 0.0,
         asked=question.text,
         text=reply.text,
         gold_text=wanted,
-        text_exact=metrics.text_exact(reply.text, wanted) if wanted else None,
-        text_normalised=metrics.text_normalised(reply.text, wanted) if wanted else None,
-        text_contained=metrics.text_contained(reply.text, wanted) if wanted else None,
+        text_exact=_best(metrics.text_exact, said, wanted),
+        text_normalised=_best(metrics.text_normalised, said, wanted),
+        text_contained=_best(metrics.text_contained, reply.text, wanted),
         reason=reply.reason,
         status=reply.status,
         error=reply.error,
@@ -118,8 +128,15 @@ def row_of(question: EvalQuestion, reply: Reply, trace: str = "") -> ResultRow:
         runs=reply.runs,
         trace=trace,
         failure_class=reply.failure_class,
+        has_gold=question.has_gold,
+        value=reply.value,
         **{name: getattr(reply, name) for name in _TIMED},
     )
+
+
+def _best(rule: Callable[[str, str], float], said: str, wanted: str) -> float | None:
+    """By the right answer that it meets best."""
+    return max(rule(said, one) for one in wanted.split("|")) if wanted else None
 
 
 class RunFolder:

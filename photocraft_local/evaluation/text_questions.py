@@ -13,17 +13,21 @@ from importlib.resources import files
 from pathlib import Path
 
 from photocraft_local.evaluation.metadata_truth import Truth
+from photocraft_local.evaluation.pictures import plain_name
 from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.evaluation.tables import place_of, read_table
 
 LIBRARY = "files"
 _KIND = "metadata"
+_NONE = "none"  # in place of photos
 
 
 def read_questions(table: Path, problems: Problems) -> list[EvalQuestion]:
-    """Columns ``question,answer``, and if wanted ``id``, ``kind`` and ``photos`` (joined by |).
-    Raises EvaluationError; a row that cannot be used goes to ``problems``."""
+    """Columns ``question,answer`` (several right ones joined by |), and if wanted ``id``, ``kind``
+    and ``photos`` (joined by |; without that column, or with an empty cell, no set is judged;
+    ``none``: no photo is right). Raises EvaluationError; a row that cannot be used goes to
+    ``problems``."""
     found: dict[str, EvalQuestion] = {}
     for row in read_table(table, {"question", "answer"}, problems):
         name = row.get("id") or f"{int(row['']):04d}"
@@ -32,10 +36,18 @@ def read_questions(table: Path, problems: Problems) -> list[EvalQuestion]:
             what = "stands twice" if name in found else "lacks its question or its answer"
             problems.add(kind, place_of(table, row), f"{name!r} {what}")
             continue
-        photos = frozenset(filter(None, map(str.strip, row.get("photos", "").split("|"))))
+        named = row.get("photos", "")
+        photos = frozenset(map(plain_name, filter(None, map(str.strip, named.split("|")))))
+        photos = frozenset() if named == _NONE else photos
         kind = row.get("kind") or _KIND
         found[name] = EvalQuestion(
-            name, LIBRARY, row["question"], photos, kind, gold_text=row["answer"]
+            name,
+            LIBRARY,
+            row["question"],
+            photos,
+            kind,
+            gold_text=row["answer"],
+            has_gold=bool(named),
         )
     return list(found.values())
 
@@ -83,7 +95,7 @@ def _facts(truth: Mapping[str, Truth]) -> Iterator[Fact]:
             if list(times.values()).count(times[name]) == 1:
                 yield kind, about, frozenset({name}), str(times[name])[:10]
         if models[names[-1]]:
-            yield "camera-of-last", about, frozenset({names[-1]}), models[names[-1]]
+            yield "camera-of-last", about, frozenset({names[-1]}), _camera(truth[names[-1]])
     for model, number in sorted(owners.items()):
         mine = frozenset(name for name, its in models.items() if its == model)
         yield "photos-of-camera", {"camera": model}, mine, str(number)
@@ -94,6 +106,14 @@ def _facts(truth: Mapping[str, Truth]) -> Iterator[Fact]:
 
 def _model(told: Truth) -> str:
     return (told.get("camera") or "").rpartition("|")[2]
+
+
+def _camera(told: Truth) -> str:
+    """Its model, or its maker and model, where the model does not begin with the maker's name."""
+    maker, _, model = (told.get("camera") or "").rpartition("|")
+    first = maker.split()[:1]
+    repeats = first == model.split()[:1] or not first
+    return model if repeats else "|".join((model, f"{maker} {model}"))
 
 
 @cache

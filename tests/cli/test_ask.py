@@ -56,6 +56,15 @@ def test_the_result_alone_is_on_stdout(command: Command) -> None:
     assert len(out.splitlines()) == 1
 
 
+def test_the_bare_answer_stands_beside_the_sentence(command: Command) -> None:
+    told = json.loads(command("ask", "how many photos were taken in October 2008", "--json")[1])
+    assert told["value"] == str(len(told["photos"]))
+    assert told["text"].startswith(f"{told['value']} photo")
+    first = json.loads(command("ask", "when was the first photo of 2008 taken", "--json")[1])
+    assert first["value"] == "2008-10-22"
+    assert json.loads(command("ask", ITALY, "--json")[1])["value"] is None
+
+
 def test_a_limit_that_ended_the_question_is_told(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from made_runs import made_run, rows
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.compare import change, compare, mcnemar
-from photocraft_local.evaluation.results import RunFolder
+from photocraft_local.evaluation.questions import EvalQuestion, Reply
+from photocraft_local.evaluation.reports.figures import Unit, figures
+from photocraft_local.evaluation.results import ResultRow, RunFolder, row_of
 
 
 @pytest.mark.parametrize("gained", range(6))
@@ -73,4 +76,56 @@ def test_runs_that_share_nothing(tmp_path: Path) -> None:
 
 def test_one_pair_has_a_change() -> None:
     one = rows(1)[0]
-    assert change([(one, one)]).em_p == 1.0
+    assert change([(one, one)], Unit.of([one])).em_p == 1.0
+
+
+def of_libraries(num: int, each: int, right: Callable[[int], bool]) -> list[ResultRow]:
+    asked = [
+        EvalQuestion(f"q{at}", f"user{at // each}", "which?", frozenset({"a"}))
+        for at in range(num * each)
+    ]
+    found = [("a",) if right(at) else ("b",) for at in range(len(asked))]
+    return [row_of(one, Reply(names)) for one, names in zip(asked, found, strict=True)]
+
+
+def test_questions_of_a_library_are_not_taken_for_independent() -> None:
+    """One library of eight turned right: ten questions for McNemar, yet one draw of eight."""
+    before = of_libraries(8, 10, lambda at: False)
+    after = of_libraries(8, 10, lambda at: at < 10)
+    found = change(list(zip(before, after, strict=True)), Unit.of(before))
+    assert mcnemar(10, 0) < 0.01
+    assert found.em_test == "sign-flip"
+    assert found.em_p == found.f1_p == 1.0
+    one_each = change(list(zip(before[::10], after[::10], strict=True)), Unit.of(before[::10]))
+    assert one_each.em_test == "mcnemar"
+    assert one_each.em_p == mcnemar(1, 0)
+
+
+def test_few_libraries_are_said_to_speak_for_themselves_alone() -> None:
+    for num, drawn in ((1, "question"), (5, "question"), (6, "library"), (9, "library")):
+        made = of_libraries(num, 12, lambda at: at % 3 == 0)
+        told = figures(made)
+        assert told["unit"]["drawn"] == Unit.of(made).drawn == drawn
+        assert ("only" in told["unit"]["note"]) == (drawn == "question")
+        assert str(num) in told["unit"]["note"] or num == 1
+        assert change([(one, one) for one in made], Unit.of(made)).em_p == 1
+
+
+def test_a_set_that_is_not_known_is_not_compared(tmp_path: Path) -> None:
+    asked = [
+        EvalQuestion("words", "user", "when?", frozenset(), gold_text="3", has_gold=False),
+        EvalQuestion("set", "user", "which?", frozenset({"a"})),
+    ]
+    runs = []
+    for name, text in (("a", "2"), ("b", "3 ")):
+        run = RunFolder.begin(tmp_path / name, {}, {})
+        with run.held():
+            for one in asked:
+                run.add(row_of(one, Reply(("a",), text=text)))
+            run.finish({})
+        runs.append(RunFolder.load(tmp_path / name))
+    found = compare(*runs)
+    assert (found.all.num, found.all.em) == (1, (1, 1))
+    assert (found.text.num, found.text.em, found.text.gained) == (1, (0, 1), 1)
+    assert found.gained == [("user", "words")]
+    json.dumps(found.to_json(), allow_nan=False)

@@ -14,10 +14,11 @@ import pytest
 from made_runs import ATTACKS, made_run, photos, rows
 
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.reports.figures import by_turns, cost, figures, tool_calls
 from photocraft_local.evaluation.reports.report import report, write_html
 from photocraft_local.evaluation.reports.thumbnails import Thumbnails
-from photocraft_local.evaluation.results import RunFolder
+from photocraft_local.evaluation.results import RunFolder, row_of
 
 HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -45,6 +46,39 @@ def test_figures_are_those_of_the_rows() -> None:
     assert sum(told["status"].values()) == 60
     assert told["text"]["num"] == 9
     json.dumps(told, allow_nan=False)
+
+
+def test_a_set_that_is_not_known_is_in_no_figure_of_sets(tmp_path: Path) -> None:
+    """Neither right nor wrong as a set: it counts in words, and nothing passes for an empty set."""
+    words = [
+        EvalQuestion(f"w{at}", "user", "when?", frozenset(), gold_text="2021", has_gold=False)
+        for at in range(3)
+    ]
+    none = EvalQuestion("none", "user", "which?", frozenset())
+    said = ["in 2021", "2022", ""]
+    made = [row_of(one, Reply(text=text)) for one, text in zip(words, said, strict=True)]
+    assert [row.right for row in made] == [1, 0, 0]
+    told = figures([*made, row_of(none, Reply(("a",)))])
+    assert told["all"]["num"] == 1
+    assert told["all"]["em"][0] == 0
+    assert list(told["by_gold"]) == ["no photo"]
+    assert told["by_gold"]["no photo"]["num"] == 1
+    assert (told["text"]["num"], told["text"]["without_gold"]) == (3, 3)
+    assert told["text"]["text_normalised"] == pytest.approx(1 / 3, abs=1e-4)
+    alone = figures(made)
+    assert alone["all"] == {"num": 0, "em": [None] * 3, "f1": [None] * 3}
+    assert alone["by_kind"] == alone["by_gold"] == {}
+    assert alone["turns"][-1]["right"] == pytest.approx(1 / 3, abs=1e-4)
+    json.dumps(alone, allow_nan=False)
+    run = RunFolder.begin(tmp_path / "run", {}, {})
+    with run.held():
+        for row in made:
+            run.add(row)
+        run.finish({})
+    found = report(tmp_path / "run")
+    assert {failure.row.question for failure in found.failures} == {"w1", "w2"}
+    assert "no set of photos is known" in found.html()
+    parsed(found.html())
 
 
 def test_accuracy_against_turns_counts_who_ended_by_themselves() -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from photocraft_local.app import evaluating
+from photocraft_local.app.albums import Shelf
+from photocraft_local.app.evaluating import How, LibraryAnswerer
 from photocraft_local.app.measuring import ask_files
+from photocraft_local.app.parts import Parts
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.dataset import Album
+from photocraft_local.evaluation.disbench.presets import PRESETS
 from photocraft_local.evaluation.metadata_truth import read_truth
 from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.questions import EvalQuestion
@@ -56,6 +64,11 @@ def test_a_table_of_questions(tmp_path: Path) -> None:
     (only,) = read_questions(table, problems)
     assert (only.gold_text, only.gold) == ("3", frozenset({"x.jpg", "y.jpg"}))
     assert [one.where for one in problems.named] == ["q.csv line 3", "q.csv line 4"]
+    table.write_text("question,answer,photos\nwhen?,2021|in 2021,\nwhich?,no photo,none\n")
+    alone, empty = read_questions(table, Problems())
+    assert (alone.has_gold, empty.has_gold, empty.gold) == (False, True, frozenset())
+    table.write_text("question,answer\nwhen?,2021\n")
+    assert not read_questions(table, Problems())[0].has_gold
 
 
 def test_the_planner_answers_in_words(shared: Path, shared_cache: Path, tmp_path: Path) -> None:
@@ -69,12 +82,29 @@ def test_the_planner_answers_in_words(shared: Path, shared_cache: Path, tmp_path
     told = figures(run.sorted_rows())
     assert told["text"]["num"] == len(questions) > 20
     assert told["text"]["text_contained"] == 1
+    assert told["text"]["text_normalised"] == 1  # the bare value, not the sentence
     assert told["all"]["em"][0] == 1
     assert not (tmp_path / "run/library/memory/episodes.jsonl").exists()
     with pytest.raises(EvaluationError, match="another fingerprint"):
         ask_files(settings, files, questions[1:], tmp_path / "run")
     with pytest.raises(EvaluationError, match="no question"):
         ask_files(settings, files, [], tmp_path / "other")
+
+
+def test_a_model_is_asked_for_the_bare_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its words are scored as they stand; the planner's question stays as it is."""
+    shelf = Shelf(Album("u", tmp_path, {}, {}, "", date(2024, 1, 1)), tmp_path)
+    with closing(Parts(Settings(library=tmp_path / "l", backbone="planner"))) as parts:
+        for backbone, longer in (("planner", False), ("engine", True)):
+            monkeypatch.setattr(evaluating, "chosen", lambda settings, name=backbone: name)
+            answerer = LibraryAnswerer({}, parts.settings, How(PRESETS["photocraft"], False))
+            for gold_text in ("3", ""):
+                one = EvalQuestion("1", "u", "how many?", frozenset(), gold_text=gold_text)
+                text = answerer._asked(parts, shelf, one).question
+                assert text.startswith("how many?")
+                assert ("bare answer" in text) is (longer and bool(gold_text))
 
 
 def test_no_name_leads_out_of_the_run(shared: Path, shared_cache: Path, tmp_path: Path) -> None:

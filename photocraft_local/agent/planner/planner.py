@@ -19,6 +19,7 @@ from typing import Any
 from photocraft_local.agent.pictures import Picture, with_facts_of
 from photocraft_local.agent.planner.draft import Unused
 from photocraft_local.agent.planner.execute import Move, Result, moves, nothing
+from photocraft_local.agent.planner.execute.values import value_of
 from photocraft_local.agent.planner.execute.wording import in_words
 from photocraft_local.agent.planner.intent import intent_of
 from photocraft_local.agent.planner.mentions import Places
@@ -28,7 +29,7 @@ from photocraft_local.agent.planner.script import Reader, from_text
 from photocraft_local.agent.planner.understand import understand
 from photocraft_local.errors import ModelError, PhotocraftError
 from photocraft_local.memory.text import shortened
-from photocraft_local.records import Intent
+from photocraft_local.records import Answer, Intent, Step
 from photocraft_local.serving.chat_model import Message, Reply, ToolSchema
 from photocraft_local.timelang import USUAL, Habits
 
@@ -97,6 +98,13 @@ class Planner:
     def told(self, given: Asked) -> Plan:
         """The same with what the question's pictures say of themselves: what is carried out."""
         return with_facts(self.plan(given), {one.id: one for one in given.pictures})
+
+    def value(self, given: Asked, answer: Answer, steps: Sequence[Step]) -> str:
+        """The bare answer beside the sentence; empty where photos alone are asked for, or the
+        question was not understood."""
+        with suppress(PhotocraftError):
+            return value_of(self.told(given), answer, steps)
+        return ""
 
     def reader(self, given: Asked) -> Reader:
         """What reads the lines of a plan as it reads the question."""

@@ -31,8 +31,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.json(found.to_json())
         return exit_codes.OK
     console.line(f"{'':16}{'n':>5}{'EM':>16}{'+/-':>10}{'p':>9}{'F1':>16}  {'change':<24}{'p':>7}")
-    for name, change in {"overall": found.all, **found.by_kind}.items():
-        console.line(_line(name, change))
+    for name, change in {"overall": found.all, **found.by_kind, "words": found.text}.items():
+        if change is not None:
+            console.line(_line(name, change))
+    console.line(found.unit.note)
     for name, (one, other) in found.differs.items():
         console.line(f"differs: {name}: {one} | {other}")
     _named("right in B only", found.gained, console)
@@ -51,7 +53,7 @@ def _line(name: str, change: Change) -> str:
     (em_a, em_b), (f1_a, f1_b) = change.em, change.f1
     mean, low, high = (100 * value for value in change.f1_difference)
     em, f1 = f"{100 * em_a:.1f} → {100 * em_b:.1f}", f"{100 * f1_a:.1f} → {100 * f1_b:.1f}"
-    moved = f"{mean:+.1f} ({low:+.1f} to {high:+.1f})"
+    moved = f"{mean:+.1f} ({low:+.1f} to {high:+.1f})" if low == low else f"{mean:+.1f}"
     return (
         f"{name:16}{change.num:>5}{em:>16}{f'+{change.gained}/-{change.lost}':>10}"
         f"{change.em_p:>9.4f}{f1:>16}  {moved:<24}{change.f1_p:>7.4f}"

@@ -41,9 +41,9 @@ class Failure:
 
 
 def worst(rows: Sequence[ResultRow], folder: Path, most: int) -> list[Failure]:
-    """Of the rows that are no exact match: lowest F1 first, then what ended without an answer,
+    """Of the rows that are not right: lowest F1 first, then what ended without an answer,
     then the longest; ``folder`` is the run's."""
-    wrong = [row for row in rows if row.em < 1]
+    wrong = [row for row in rows if row.right < 1]
     wrong.sort(key=lambda row: (row.f1, _ORDER[row.status], -row.turns, row.key))
     return [_failure(row, folder) for row in wrong[:most]]
 

@@ -7,62 +7,105 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isnan
 from statistics import fmean, median
-from typing import Any
+from typing import Any, Literal
 
-from photocraft_local.evaluation.bootstrap import interval
+from photocraft_local.evaluation.bootstrap import Interval, interval
 from photocraft_local.evaluation.results import ResultRow
 from photocraft_local.records import Json
 
 NO_KIND = "(none)"
-_LEAST_LIBRARIES = 10
+LEAST_LIBRARIES = 6  # of fewer, no flip of signs is rare enough to tell anything
 _TEXTS = ("text_exact", "text_normalised", "text_contained")
 
 
 def figures(rows: Sequence[ResultRow]) -> dict[str, Json]:
-    """All of a report but its failures. Intervals are of 95 %; ``clusters_of`` says what is
-    drawn."""
+    """All of a report but its failures. Intervals are of 95 %; ``unit`` says what is drawn, the
+    same in all parts."""
+    unit = Unit.of(rows)
+    judged = [row for row in rows if row.has_gold]
     return {
-        "all": scores(rows),
-        "by_kind": _by(rows, lambda row: [row.kind or NO_KIND]),
-        "by_hops": _by(rows, lambda row: [str(row.hops)] if row.hops else []),
-        "by_group": _by(rows, lambda row: row.groups),
-        "by_gold": _by(rows, lambda row: ["some photos" if row.gold else "no photo"]),
+        "unit": unit.to_json(),
+        "all": scores(rows, unit),
+        "by_kind": _by(judged, unit, lambda row: [row.kind or NO_KIND]),
+        "by_hops": _by(judged, unit, lambda row: [str(row.hops)] if row.hops else []),
+        "by_group": _by(judged, unit, lambda row: row.groups),
+        "by_gold": _by(judged, unit, lambda row: ["some photos" if row.gold else "no photo"]),
         "status": dict(sorted(Counter(row.status for row in rows).items())),
         "failure_classes": _counted(row.failure_class for row in rows if row.failure_class),
-        "text": text_scores(rows),
+        "text": text_scores(rows, unit),
         "turns": by_turns(rows),
         "tools": tool_calls(rows),
         "cost": cost(rows),
     }
 
 
-def scores(rows: Sequence[ResultRow]) -> dict[str, Json]:
-    """EM and F1 as [mean, low, high]; ``num`` questions."""
-    clusters = clusters_of(rows)
-    told: dict[str, Json] = {"num": len(rows)}
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a run's intervals and tests draw whole. The questions of a library hang together, so it
+    is libraries; of too few of them it is questions, and what is said holds for these alone."""
+
+    drawn: Literal["library", "question"]
+    num_libraries: int
+
+    @classmethod
+    def of(cls, rows: Iterable[ResultRow]) -> Unit:
+        num = len({row.library for row in rows})
+        return cls("library" if num >= LEAST_LIBRARIES else "question", num)
+
+    @property
+    def note(self) -> str:
+        if self.drawn == "library":
+            return f"drawn: {self.num_libraries} libraries, each with all of its questions"
+        these = (
+            f"these {self.num_libraries} libraries" if self.num_libraries > 1 else "this library"
+        )
+        return f"drawn: single questions, so intervals and p-values hold for {these} only"
+
+    def clusters(self, rows: Iterable[ResultRow]) -> list[str] | None:
+        return [row.library for row in rows] if self.drawn == "library" else None
+
+    def to_json(self) -> dict[str, Json]:
+        return {"drawn": self.drawn, "libraries": self.num_libraries, "note": self.note}
+
+
+def scores(rows: Sequence[ResultRow], unit: Unit | None = None) -> dict[str, Json]:
+    """EM and F1 as [mean, low, high] of the ``num`` questions whose set is known; None: that it
+    cannot be said."""
+    unit = unit or Unit.of(rows)
+    judged = [row for row in rows if row.has_gold]
+    told: dict[str, Json] = {"num": len(judged)}
     for name in ("em", "f1"):
-        found = interval([getattr(row, name) for row in rows], clusters=clusters)
-        told[name] = [round(value, 4) for value in (found.mean, found.low, found.high)]
+        values = [getattr(row, name) for row in judged]
+        told[name] = _rounded(interval(values, clusters=unit.clusters(judged), shares=True))
     return told
 
 
-def clusters_of(rows: Sequence[ResultRow]) -> list[str] | None:
-    """What is drawn whole: the questions of a library hang together. Of few libraries each is drawn
-    alone, or no interval would mean anything."""
-    libraries = [row.library for row in rows]
-    return libraries if len(set(libraries)) >= _LEAST_LIBRARIES else None
-
-
-def text_scores(rows: Sequence[ResultRow]) -> dict[str, Json]:
-    """Shares of right answers in words, of the questions that have one; empty without any."""
+def text_scores(rows: Sequence[ResultRow], unit: Unit | None = None) -> dict[str, Json]:
+    """Shares of right answers in words, of the questions that have one, and in ``intervals`` where
+    each lies; empty without any. ``without_gold``: those of them whose set is not known."""
     asked = [row for row in rows if row.gold_text]
     if not asked:
         return {}
-    shares = {
-        name: round(fmean(float(getattr(row, name) or 0) for row in asked), 4) for name in _TEXTS
+    unit = unit or Unit.of(rows)
+    values = {name: [float(getattr(row, name) or 0) for row in asked] for name in _TEXTS}
+    around = {
+        name: interval(part, clusters=unit.clusters(asked), shares=True)
+        for name, part in values.items()
     }
-    return {"num": len(asked), **shares}
+    return {
+        "num": len(asked),
+        "without_gold": sum(not row.has_gold for row in asked),
+        **{name: round(found.mean, 4) for name, found in around.items()},
+        "intervals": {name: _rounded(found)[1:] for name, found in around.items()},
+    }
+
+
+def _rounded(found: Interval) -> list[float | None]:
+    ends = (found.mean, found.low, found.high)
+    return [None if isnan(value) else round(value, 4) for value in ends]
 
 
 def by_turns(rows: Sequence[ResultRow]) -> list[dict[str, Json]]:
@@ -72,7 +115,7 @@ def by_turns(rows: Sequence[ResultRow]) -> list[dict[str, Json]]:
     points = []
     for turn in range(last + 1):
         ended = [row for row in rows if row.finished_by_itself and row.turns <= turn]
-        right = sum(row.em for row in ended)
+        right = sum(row.right for row in ended)
         points.append(
             {
                 "turn": turn,
@@ -109,7 +152,7 @@ def cost(rows: Sequence[ResultRow]) -> dict[str, Json]:
         sum(getattr(row, name) for row in rows)
         for name in ("prompt_tokens", "cached_tokens", "generated_tokens")
     )
-    right = sum(row.em for row in rows)
+    right = sum(row.right for row in rows)
     work = [row.prompt_tokens - row.cached_tokens + row.generated_tokens for row in rows]
     return {
         "prompt_tokens": prompt,
@@ -138,13 +181,15 @@ def _spread(values: Sequence[float], digits: int) -> dict[str, Json]:
     return {name: round(value, digits) for name, value in told.items()}
 
 
-def _by(rows: Sequence[ResultRow], labels: Callable[[ResultRow], Iterable[str]]) -> dict[str, Json]:
+def _by(
+    rows: Sequence[ResultRow], unit: Unit, labels: Callable[[ResultRow], Iterable[str]]
+) -> dict[str, Json]:
     """A row counts under each of its labels; labels in their own order, numbers by size."""
     parts: dict[str, list[ResultRow]] = {}
     for row in rows:
         for label in dict.fromkeys(labels(row)):
             parts.setdefault(label, []).append(row)
-    return {label: scores(parts[label]) for label in sorted(parts, key=_order)}
+    return {label: scores(parts[label], unit) for label in sorted(parts, key=_order)}
 
 
 def _order(label: str) -> tuple[bool, int, str]:

@@ -80,14 +80,10 @@ def percent(share: Any) -> str:
 
 def _overall(figures: Mapping[str, Any]) -> Markup:
     found = figures["all"]
-    words = " · ".join(
-        f"{name.upper()} {percent(found[name][0])} "
-        f"[{percent(found[name][1])}, {percent(found[name][2])}]"
-        for name in ("em", "f1")
-    )
+    words = " · ".join(f"{name.upper()} {_with_interval(found[name])}" for name in ("em", "f1"))
     note = (
-        "In %. In brackets: where the mean of such questions lies with 95 % probability, by"
-        " resampling. EM: exactly the right photos; F1: of the sets."
+        "In %. In brackets: where the mean of such questions lies with 95 % probability"
+        f" ({figures['unit']['note']}). EM: exactly the right photos; F1: of the sets."
     )
     return joined(tag("p", tag("strong", f"{found['num']} questions · {words}")), tag("p", note))
 
@@ -119,7 +115,7 @@ def _scores(name: str, parts: Mapping[str, Any]) -> Markup:
 
 def _with_interval(values: Sequence[float]) -> str:
     mean, low, high = map(percent, values)
-    return f"{mean} [{low}, {high}]"
+    return mean if low == high == "-" else f"{mean} [{low}, {high}]"
 
 
 def _text(found: Mapping[str, Any]) -> Markup:
@@ -130,9 +126,14 @@ def _text(found: Mapping[str, Any]) -> Markup:
         "text_normalised": "the same words, numbers and dates",
         "text_contained": "holds them",
     }
-    rows = [[told, percent(found[key])] for key, told in names.items()]
+    rows = [
+        [told, _with_interval([found[key], *found["intervals"][key]])]
+        for key, told in names.items()
+    ]
     heading = tag("h2", f"Answers in words ({found['num']} questions)")
-    return tag("section", heading, _table(["Rule", "Right, %"], rows))
+    alone = found["without_gold"]
+    note = f"Of {alone} of them no set of photos is known: they count here alone." if alone else ""
+    return tag("section", heading, _table(["Rule", "Right, %"], rows), tag("p", note))
 
 
 def _turns(points: Sequence[Mapping[str, Any]]) -> Markup:
@@ -219,16 +220,18 @@ def _failure(failure: Failure, thumbnails: Thumbnails) -> Markup:
         "status": row.status,
         "error": row.error,
         "class of failure": row.failure_class,
-        "F1": percent(row.f1),
+        "F1": percent(row.f1) if row.has_gold else "",
         "turns": str(row.turns),
         "said": row.text,
+        "in short": row.value,
         "should say": row.gold_text,
         "reason": row.reason,
     }
     right = set(row.gold) & set(row.predicted)
     sets = {
         "Right": [name for name in row.predicted if name in right],
-        "Wrong": [name for name in row.predicted if name not in right],
+        "Given": [] if row.has_gold else list(row.predicted),
+        "Wrong": [name for name in row.predicted if row.has_gold and name not in right],
         "Missed": [name for name in row.gold if name not in right],
     }
     parts = [

@@ -29,14 +29,14 @@ _SINGULAR = {"cities": "city", "countries": "country"}
 
 
 def needs_facts(ask: Ask) -> bool:
-    return ask.kind in _ANSWERS and ask.kind != "distance" and _unit(ask) != "photos"
+    return ask.kind in _ANSWERS and ask.kind != "distance" and asked_unit(ask) != "photos"
 
 
 def none(ask: Ask, reason: str, *, known: bool) -> str:
     """The answer without a photo: ``reason`` says why there is none or, unless ``known``, why
     that cannot be said."""
     if ask.kind == "count":
-        return f"{f'0 {_unit(ask)}' if known else 'The number is not known'}: {reason}."
+        return f"{f'0 {asked_unit(ask)}' if known else 'The number is not known'}: {reason}."
     if ask.kind == "exists":
         return f"{'No' if known else 'That is not known'}: {reason}."
     return f"No photo: {reason}."
@@ -48,7 +48,7 @@ def answer_text(plan: Plan, count: int, facts: Facts, notes: Sequence[str]) -> s
     photos = counted(count, "photo")
     if plan.other is not None:
         words = f"{words} / {in_words(plan.other)}"
-    if plan.ask.kind in _ANSWERS and _unit(plan.ask) != "photos":
+    if plan.ask.kind in _ANSWERS and asked_unit(plan.ask) != "photos":
         said = f"{_ANSWERS[plan.ask.kind](plan.ask, count, facts)} ({photos}: {words})."
     elif plan.ask.kind == "exists":
         said = f"Yes, {photos}: {words}."
@@ -57,13 +57,14 @@ def answer_text(plan: Plan, count: int, facts: Facts, notes: Sequence[str]) -> s
     return f"{said} {sentences(notes)}".strip()
 
 
-def _unit(ask: Ask) -> str:
+def asked_unit(ask: Ask) -> str:
+    """What is counted."""
     return (ask.unit or "photos") if ask.kind == "count" else ""
 
 
 def _counted(ask: Ask, count: int, facts: Facts) -> str:
     """``2 cities: Porto and Lisbon, Portugal``."""
-    sums, unit = facts["facts"], _unit(ask)
+    sums, unit = facts["facts"], asked_unit(ask)
     number = int(sums[f"num_{unit}"])
     said = f"{number} {_SINGULAR.get(unit, unit.removesuffix('s')) if number == 1 else unit}"
     more = ""
@@ -74,9 +75,9 @@ def _counted(ask: Ask, count: int, facts: Facts) -> str:
     elif unit == "trips":
         more = _trips(sums)
     elif unit in ("months", "years"):
-        more = listed(_calendar(unit.removesuffix("s"), facts), 12)
+        more = listed(calendar(unit.removesuffix("s"), facts), 12)
     elif sums["dated"]:
-        more = _days(_labels(facts)) if _are_few(facts) else days_text(*_ends(sums))
+        more = _days(days_of(facts)) if _are_few(facts) else days_text(*ends(sums))
     return f"{said}: {more}" if more else said
 
 
@@ -98,12 +99,12 @@ def _when(ask: Ask, count: int, facts: Facts) -> str:
         return "the time is not known"
     first, last = _moment(sums["first"]), _moment(sums["last"])
     if ask.unit in ("month", "year"):
-        return "in " + listed(_calendar(ask.unit, facts), 12)
+        return "in " + listed(calendar(ask.unit, facts), 12)
     if sums["num_days"] == 1:
         return _one_day(ask, first, last)
     if _are_few(facts):
-        return _days(_labels(facts))
-    return f"{days_text(*_ends(sums))}, on {counted(sums['num_days'], 'day')}"
+        return _days(days_of(facts))
+    return f"{days_text(*ends(sums))}, on {counted(sums['num_days'], 'day')}"
 
 
 def _are_few(facts: Facts) -> bool:
@@ -111,13 +112,14 @@ def _are_few(facts: Facts) -> bool:
     return "by_day" in facts["histogram"] and facts["facts"]["num_days"] <= _MOST_DAYS
 
 
-def _calendar(unit: str, facts: Facts) -> list[str]:
+def calendar(unit: str, facts: Facts) -> list[str]:
     """The months or years that have photos, by name."""
-    labels = _labels(facts)
+    labels = days_of(facts)
     return _months(labels) if unit == "month" else list(dict.fromkeys(at[:4] for at in labels))
 
 
-def _labels(facts: Facts) -> list[str]:
+def days_of(facts: Facts) -> list[str]:
+    """Days in ISO 8601, or months where they are too many."""
     return [label for label in _bars(facts) if label != "no date"]
 
 
@@ -148,11 +150,12 @@ def _span(ask: Ask, count: int, facts: Facts) -> str:
         return "the time is not known"
     if sums["num_days"] == 1:
         return _one_day(ask, _moment(sums["first"]), _moment(sums["last"]))
-    first, last = _ends(sums)
+    first, last = ends(sums)
     return f"{days_text(first, last)}, {counted((last - first).days + 1, 'day')}"
 
 
-def _ends(sums: Facts) -> tuple[date, date]:
+def ends(sums: Facts) -> tuple[date, date]:
+    """First and last day."""
     first, last = (date.fromisoformat(_moment(sums[end])[:10]) for end in ("first", "last"))
     return first, last
 
