@@ -3,8 +3,8 @@ backend, ≥ 2.5 × qwen_vl_utils.fetch_image + the processor, at ≥ 50 dB.
 
 Peers in the same run, CPU time, one thread, one photo after another. ``draft`` lets libjpeg scale
 to at least twice the size that the model sees, as our decoder does; the scale at which each peer
-decoded is printed. The PSNR is against the full decode through the PIL backend. Ceiling:
-libjpeg-turbo's 1/8 scale, the Huffman decoding that no exact reader can skip.
+decoded is printed. The PSNR is against the full decode through the PIL backend. Beside them
+libjpeg-turbo's 1/8 scale, which is little but its Huffman decoding.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from _patch_peers import LAYOUT, TOKEN, VALUES, processor, psnr, require_peers
 from decode import HEIGHT, WIDTH, ceiling, make_photos
 from PIL import Image
 
+from photocraft_local.files import scaled_jpeg
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.imaging import resampling
 from photocraft_local.imaging.geometry import smart_resize
@@ -70,7 +71,7 @@ def main() -> None:
         "Pillow draft + HF torchvision": draft,
         "fetch_image + HF torchvision": fetched,
         "photo_patches": ours,
-        "ceiling: 1/8 grey": ceiling,
+        "libjpeg-turbo: 1/8 grey": ceiling,
     }
 
     def all_of(make: Callable[[bytes], Any]) -> Callable[[], None]:
@@ -92,8 +93,9 @@ def main() -> None:
         timings = interleaved(
             {name: all_of(make) for name, make in methods.items()}, rounds=5 if quick else 9
         )
-    path = resampling.chosen()
+    path, decoder = resampling.chosen(), scaled_jpeg.chosen()
     print(machine(["transformers", "torch", "torchvision", "pillow", "simplejpeg"]))
+    print(f"decoder: {decoder.name}, {decoder.reason}")
     print(f"path: {path.name}, {path.reason}")
     print(f"{WIDTH}x{HEIGHT} → {SIZE[0]}x{SIZE[1]}, {len(paths)} photos")
     table(
@@ -116,6 +118,7 @@ def main() -> None:
             ),
             "psnr_db": round(min(quality), 1),
             "path": path.name,
+            "decoder": decoder.name,
         }
     )
 

@@ -127,9 +127,14 @@ def _pictures(settings: Settings) -> Iterator[Finding]:
 
 
 def _decoding(settings: Settings) -> Finding:
+    from photocraft_local.files import scaled_jpeg
+
     by_cpu = f"JPEG by libjpeg-turbo (simplejpeg {_version('simplejpeg')}), scaled while decoded"
+    scaled = scaled_jpeg.chosen()
+    by_cpu += f"; scaled ones {scaled.name}: {scaled.reason}"
     if settings.decode_device == "cpu":
-        return Finding("decoding", "ok", f"on the CPU: {by_cpu}")
+        state: State = "warning" if scaled.hint else "ok"
+        return Finding("decoding", state, f"on the CPU: {by_cpu}", scaled.hint)
     from photocraft_local.files.gpu_jpeg import open_gpu
 
     try:

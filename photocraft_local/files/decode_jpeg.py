@@ -1,4 +1,5 @@
-"""JPEG → RGB pixels at a wanted size: libjpeg-turbo (simplejpeg) scales while it decodes.
+"""JPEG → RGB pixels at a wanted size: scaled while decoded, by ``scaled_jpeg`` or libjpeg-turbo
+(simplejpeg).
 
 Owns the scale (n/8, at least twice the wanted size, then bicubic), the per-thread buffers and
 the tolerance for cut-off files. Printing colours go through Pillow.
@@ -18,6 +19,7 @@ from photocraft_local.files.container import Header
 from photocraft_local.files.decode_pillow import decode_pillow
 from photocraft_local.files.render import target_size
 from photocraft_local.files.resample import shrink
+from photocraft_local.files.scaled_jpeg import decode_scaled
 from photocraft_local.files.source import FileSource
 
 if TYPE_CHECKING:
@@ -131,10 +133,13 @@ def _decode(
     """
     width, height = _scaled(header, eighths)
     scaled: dict[str, Any] = {}
-    if eighths < 8:
-        scaled = {"min_width": width, "min_height": height}
     if eighths < 8 or reuse:
         scaled["buffer"] = _buffers.get("pixels", width * height * 3)
+    if eighths < 8:
+        made = decode_scaled(data, scaled["buffer"], (width, height), eighths)
+        if made is not None:
+            return made, []
+        scaled |= {"min_width": width, "min_height": height}
     fault = ""
     for ending, strict in ((b"", True), (b"\xff\xd9", True), (b"", False)):
         if ending and bytes(data[-2:]) == ending:

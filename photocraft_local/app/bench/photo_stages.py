@@ -44,7 +44,7 @@ def decode(material: Material, settings: Settings, *, quick: bool) -> Iterator[F
     def entropy(content: bytes) -> object:
         return simplejpeg.decode_jpeg(content, "GRAY", min_width=1)  # 1/8: the least work
 
-    bound = "entropy decoding, which no exact reader can skip"
+    bound = "libjpeg-turbo's entropy decoding alone"
     for threads in sorted({1, cores()}):
         spent, floor = _in_threads(whole, files, entropy, contents, threads, rounds)
         yield Figure(
