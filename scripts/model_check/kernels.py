@@ -1,4 +1,4 @@
-"""The Triton kernels by their own benchmarks: they agree with their peers, and which claims hold.
+"""The Triton kernels: they agree with their references and peers, and which claims hold.
 
 On a CPU they are interpreted: agreement is checked, the claims of speed are not.
 """
@@ -17,7 +17,8 @@ from typing import Any
 from server_check.findings import Report
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-MOST_SECONDS = 150  # of one benchmark; all of gpu_check has to fit into 8 minutes
+TABLE = Path(__file__).with_name("crop_table.py")
+MOST_SECONDS = 150  # of one script; all of gpu_check has to fit into 8 minutes
 Figures = Mapping[str, Any]
 # Of each benchmark: what is claimed, and what decides it; None where a peer is not installed.
 CLAIMS: dict[str, dict[str, Callable[[Figures], bool | None]]] = {
@@ -36,12 +37,16 @@ CLAIMS: dict[str, dict[str, Callable[[Figures], bool | None]]] = {
 
 def check_kernels(report: Report, device: str) -> None:
     """A claim that does not hold is no fault of the machine: it is told, with its figure."""
-    for name in CLAIMS:
-        if find_spec("triton") is None:
+    how = "interpreted" if device == "cpu" else "on the GPU"
+    if find_spec("triton") is None:
+        for name in CLAIMS:
             report.absent(f"kernel {name}", "triton is not installed")
-            continue
-        code, said = _ran(name, device)
-        how = "interpreted" if device == "cpu" else "on the GPU"
+        return
+    code, said = _ran(TABLE, device, device)
+    told = {"said": "\n".join(said)[-300:]} if code or not said else json.loads(said[-1])
+    report.check("kernel crop_resize: every layout equals its reference", not code, how=how, **told)
+    for name in CLAIMS:
+        code, said = _ran(BENCHMARKS / f"{name}.py", "--quick", device)
         if not report.check(
             f"kernel {name}: agrees with its peers",
             code == 0 and bool(said),
@@ -55,12 +60,12 @@ def check_kernels(report: Report, device: str) -> None:
             _tell(report, f"claim of {name}: {claim}", held, device, figures)
 
 
-def _ran(name: str, device: str) -> tuple[int, list[str]]:
-    """Exit code and lines of a benchmark; of one that failed, of its errors. One that hangs must
+def _ran(script: Path, argument: str, device: str) -> tuple[int, list[str]]:
+    """Exit code and lines of a script; of one that failed, of its errors. One that hangs must
     not take the others' time on a device that is lent."""
     try:
         done = subprocess.run(
-            [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick"],
+            [sys.executable, str(script), argument],
             env=os.environ | {"TRITON_INTERPRET": "1" if device == "cpu" else "0"},
             capture_output=True,
             text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ pytest.importorskip("torch", reason="TRITON ABSENT: no torch")
 pytest.importorskip("triton", reason="TRITON ABSENT: no triton")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from model_check import kernels
+from model_check import crop_table, kernels
 from server_check.findings import Report
 
 
@@ -20,6 +21,10 @@ def test_kernels_agree_interpreted_and_no_speed_is_claimed() -> None:
     report = Report("a test")
     kernels.check_kernels(report, "cpu")
     verdicts = {entry["check"]: entry for entry in report.checks}
+    table = verdicts.pop("kernel crop_resize: every layout equals its reference")
+    assert table["ok"], table
+    assert table["cases"] == 24
+    assert set(table["worst"]) == set(crop_table.KINDS)
     for name, claims in kernels.CLAIMS.items():
         told = verdicts.pop(f"kernel {name}: agrees with its peers")
         assert told["ok"], told
@@ -27,6 +32,21 @@ def test_kernels_agree_interpreted_and_no_speed_is_claimed() -> None:
         for claim in claims:
             assert verdicts.pop(f"claim of {name}: {claim}")["ok"] is None
     assert not verdicts
+
+
+def test_the_table_has_every_layout_and_kind() -> None:
+    cases = set(crop_table.cases())
+    for filter, patch, merge, copies in product(("bilinear", "bicubic"), (14, 16), (1, 2), (1, 2)):
+        of_layout = [c for c in cases if (c.patch, c.merge, c.copies) == (patch, merge, copies)]
+        assert filter in {case.filter for case in of_layout}
+    for kind, is_planes in product(crop_table.KINDS, (True, False)):
+        assert any(case.kind == kind and (case.patch == 0) is is_planes for case in cases)
+
+
+def test_a_kernel_that_is_off_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    off = crop_table.TOLERANCE["float16"] * 2
+    monkeypatch.setattr(crop_table, "differences", lambda *_: off)
+    assert crop_table.main("cpu") == 1
 
 
 FIGURES = {
@@ -60,11 +80,13 @@ def test_a_kernel_that_hangs_is_told_and_the_next_is_checked(
 ) -> None:
     for name, line in (("hangs", "import time; time.sleep(60)"), ("fails", "1 / 0")):
         (tmp_path / f"{name}.py").write_text(line)
+    (tmp_path / "table.py").write_text("print('{}')")
     monkeypatch.setattr(kernels, "BENCHMARKS", tmp_path)
+    monkeypatch.setattr(kernels, "TABLE", tmp_path / "table.py")
     monkeypatch.setattr(kernels, "MOST_SECONDS", 5)
     monkeypatch.setattr(kernels, "CLAIMS", {"hangs": {}, "fails": {}})
     report = Report("a test")
     kernels.check_kernels(report, "cpu")
-    assert [entry["ok"] for entry in report.checks] == [False, False]
-    assert "stopped after 5 s" in report.checks[0]["said"]
-    assert "ZeroDivisionError" in report.checks[1]["said"]
+    assert [entry["ok"] for entry in report.checks] == [True, False, False]
+    assert "stopped after 5 s" in report.checks[1]["said"]
+    assert "ZeroDivisionError" in report.checks[2]["said"]
