@@ -37,7 +37,9 @@ _HINT = "weights.md says which exports of CLIP, SigLIP and SigLIP 2 work"
 _MULTILINGUAL = 100_000  # vocabularies of the English-only CLIP and SigLIP are far smaller
 _LONGEST = 512
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_TEXT_OUTPUTS = ("text_embeds", "pooler_output")
+# Of transformers' exporters, then of OpenCLIP's, older ones of which gave any name.
+_TEXT_OUTPUTS = ("text_embeds", "pooler_output", "text_embedding")
+_VISION_OUTPUTS = ("image_embeds", "pooler_output", "image_embedding")
 _FULL = ("memoryerror", "failed to allocate memory", "bad_alloc", "bad allocation", "out of memory")
 _MOST_AT_ONCE = 32  # pictures of one run
 _DTYPES: dict[str, Any] = {
@@ -89,7 +91,7 @@ class OnnxDualEncoder:
         if not images:
             return np.zeros((0, self._dim), np.float32)
         check_pictures(images)
-        most = _MOST_AT_ONCE if _takes_batches(self._vision, "pixel_values") else 1
+        most = _MOST_AT_ONCE if _takes_batches(self._vision) else 1
         parts = [part for piece in batches(images, most) for part in self._by_memory(piece)]
         return self._checked(np.concatenate(parts))
 
@@ -116,17 +118,18 @@ class OnnxDualEncoder:
 
     # Running
 
-    def _run_vision(self, pictures: Vectors) -> Vectors:
-        feed: dict[str, Any] = {"pixel_values": pictures}
+    def _run_vision(self, pictures: NDArray[Any]) -> Vectors:
+        feed: dict[str, Any] = {"pixel_values": pictures, "image": pictures}
         if self._folder.vision == self._folder.text:  # both towers always run
             feed |= self._text_feed([0], [1])
-        return _embeddings(self._vision, feed, ("image_embeds", "pooler_output"), len(pictures))
+        return _embeddings(self._vision, feed, self._named(self._vision, _VISION_OUTPUTS))
 
     def _by_memory(self, images: Sequence[Pixels]) -> list[Vectors]:
         """In one run, or in as many as memory asks for."""
 
         def run(at: Sequence[int]) -> Vectors:
-            return self._run_vision(self._rules.apply([images[i] for i in at]))
+            pictures = [images[i] for i in at]
+            return self._run_vision(self._rules.apply(pictures, as_bytes=self._takes_bytes))
 
         return [vectors for _, vectors in halved(range(len(images)), run, _is_full)]
 
@@ -147,7 +150,8 @@ class OnnxDualEncoder:
         if self._folder.vision == self._folder.text:
             blank = np.zeros((1, 3, self._rules.height, self._rules.width), np.float32)
             feed["pixel_values"] = blank
-        vector: NDArray[np.float32] = _embeddings(self._text, feed, _TEXT_OUTPUTS, 1)[0]
+        names = self._named(self._text, _TEXT_OUTPUTS)
+        vector: NDArray[np.float32] = _embeddings(self._text, feed, names)[0]
         return vector
 
     def _asked(self, text: str) -> str:
@@ -160,9 +164,20 @@ class OnnxDualEncoder:
     def _text_feed(self, ids: list[int], mask: list[int]) -> dict[str, Any]:
         return {
             "input_ids": np.array([ids]),
+            "text": np.array([ids]),
             "attention_mask": np.array([mask]),
             "position_ids": np.arange(len(ids))[None],
         }
+
+    def _named(self, session: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+        outputs = [output.name for output in session.get_outputs()]
+        return (*names, *outputs) if self._folder.is_openclip and len(outputs) == 1 else names
+
+    @cached_property
+    def _takes_bytes(self) -> bool:
+        """A model that normalises by itself, as newer exports of OpenCLIP do."""
+        kinds = {argument.name: argument.type for argument in self._vision.get_inputs()}
+        return kinds.get("image") == "tensor(uint8)"
 
     @cached_property
     def _vision(self) -> Any:
@@ -177,7 +192,7 @@ class OnnxDualEncoder:
     @cached_property
     def _dim(self) -> int:
         """Stated by the folder, declared by the text model, or found by running it once."""
-        stated = whole_number(self._folder.json("config.json").get("projection_dim"))
+        stated = whole_number(self._folder.config.get("projection_dim"))
         if stated:
             return stated
         for output in self._text.get_outputs():
@@ -190,7 +205,9 @@ class OnnxDualEncoder:
         tokenizer = open_tokenizer(self._folder.tokenizer, hint=_HINT)
         tokenizer.enable_truncation(self._max_tokens)
         tokenizer.encode_special_tokens = True  # a mark in a query is text, and ends nothing
-        if self._is_siglip:  # it was trained on texts padded to one length, without a mask
+        # SigLIP was trained on texts padded to one length, without a mask; OpenCLIP's exports take
+        # no other length.
+        if self._is_siglip or self._folder.is_openclip:
             config = self._folder.json("tokenizer_config.json")
             pad = config.get("pad_token") or "<pad>"
             pad = str(pad.get("content") if isinstance(pad, dict) else pad)
@@ -206,7 +223,7 @@ class OnnxDualEncoder:
 
     @cached_property
     def _max_tokens(self) -> int:
-        text = self._folder.json("config.json").get("text_config")
+        text = self._folder.config.get("text_config")
         of_model = text.get("max_position_embeddings") if isinstance(text, dict) else None
         of_tokenizer = self._folder.json("tokenizer_config.json").get("model_max_length")
         default = 64 if self._is_siglip else 77
@@ -215,11 +232,13 @@ class OnnxDualEncoder:
 
     @cached_property
     def _is_siglip(self) -> bool:
-        return "siglip" in str(self._folder.json("config.json").get("model_type", "")).lower()
+        return "siglip" in str(self._folder.config.get("model_type", "")).lower()
 
     @cached_property
     def _is_first_siglip(self) -> bool:
         """SigLIP 2 has the same type of model, and Gemma's tokenizer of many languages."""
+        if self._folder.cleans_texts is not None:
+            return self._folder.cleans_texts
         kind = str(self._folder.json("tokenizer_config.json").get("tokenizer_class", ""))
         known = not kind.startswith(("Gemma", "Siglip2"))
         return self._is_siglip and known and not self._is_multilingual
@@ -227,7 +246,8 @@ class OnnxDualEncoder:
     @cached_property
     def _lowers(self) -> bool:
         config = self._folder.json("tokenizer_config.json")
-        return self._is_siglip or bool(config.get("do_lower_case", False))
+        cleans = self._folder.cleans_texts
+        return (self._is_siglip if cleans is None else cleans) or bool(config.get("do_lower_case"))
 
     @cached_property
     def _is_multilingual(self) -> bool:
@@ -245,19 +265,21 @@ def _is_full(exc: BaseException) -> bool:
     return any(word in said for word in _FULL)
 
 
-def _takes_batches(session: Any, name: str) -> bool:
-    """Whether the first axis of that input is free."""
+def _takes_batches(session: Any) -> bool:
+    """Whether the first axis of its pictures is free."""
     shapes = {argument.name: argument.shape for argument in session.get_inputs()}
-    return not isinstance(shapes.get(name, [None])[0], int)
+    pictures = shapes.get("pixel_values") or shapes.get("image") or [None]
+    return not isinstance(pictures[0], int)
 
 
-def _embeddings(session: Any, feed: dict[str, Any], names: tuple[str, ...], rows: int) -> Vectors:
+def _embeddings(session: Any, feed: dict[str, Any], names: tuple[str, ...]) -> Vectors:
     """Unit vectors (rows, dim) that a tower gives, by its first output of ``names``; nan for a
     row without a direction."""
     outputs = [output.name for output in session.get_outputs()]
     name = next((name for name in names if name in outputs), None)
     inputs = {argument.name: argument.type for argument in session.get_inputs()}
     unknown = sorted(set(inputs) - set(feed))
+    rows = len(next(iter(feed.values())))  # of its pictures, or one text
     if name is None or unknown:
         raise EncoderError(
             f"the model has inputs {sorted(inputs)} and outputs {outputs}; "

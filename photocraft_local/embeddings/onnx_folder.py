@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from photocraft_local.embeddings.encoder import Pixels, Vectors
+from photocraft_local.embeddings import openclip_folder
+from photocraft_local.embeddings.encoder import Pixels
 from photocraft_local.embeddings.fingerprint import fingerprint
 from photocraft_local.errors import EncoderError, UsageError
 from photocraft_local.imaging.crop_batch import MAX_TARGET_SIDE, Crop, crop_planes
@@ -38,14 +40,17 @@ class DualFolder:
     text: Path
     tokenizer: Path
     preprocessor: Path
+    is_openclip: bool = False
 
     @classmethod
     def find(cls, root: Path) -> DualFolder:
-        """Two towers or one model, at the top or in ``onnx/``.
+        """Two towers or one model, at the top or in ``onnx/``, or as OpenCLIP's exporters lay them.
 
         Raises:
             EncoderError: a part is missing; the message names it.
         """
+        if openclip_folder.is_openclip(root):
+            return cls._openclip(root)
         folders = [folder for folder in (root, root / "onnx") if folder.is_dir()]
 
         def one(*names: str) -> Path | None:
@@ -71,10 +76,30 @@ class DualFolder:
             raise EncoderError(f"encoder folder {root} lacks {', '.join(missing)}", hint=_HINT)
         return cls(root, vision, text, tokenizer, preprocessor)
 
+    @classmethod
+    def _openclip(cls, root: Path) -> DualFolder:
+        parts = {part: root / name for part, name in openclip_folder.PARTS.items()}
+        missing = [str(path.relative_to(root)) for path in parts.values() if not path.is_file()]
+        if missing:
+            raise EncoderError(f"encoder folder {root} lacks {', '.join(missing)}", hint=_HINT)
+        return cls(root, **parts, is_openclip=True)
+
     def json(self, name: str) -> dict[str, Any]:
-        """An optional JSON file at the top; empty if it is not there."""
-        path = self.root / name
-        return read_json(path) if path.is_file() else {}
+        """An optional JSON file at the top, or beside the tokenizer; empty if it is not there."""
+        places = (self.root / name, self.tokenizer.with_name(name))
+        path = next((path for path in places if path.is_file()), None)
+        return read_json(path) if path else {}
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """``config.json`` in transformers' words."""
+        config = self.json("config.json")
+        return openclip_folder.model_config(config) if self.is_openclip else config
+
+    @property
+    def cleans_texts(self) -> bool | None:
+        """Whether texts lose capitals and punctuation; None where the folder does not say."""
+        return openclip_folder.cleans(self.json("config.json")) if self.is_openclip else None
 
     def fingerprint(self) -> str:
         """Hex digest of the small files and of a sample of the weights."""
@@ -119,6 +144,8 @@ class PictureRules:
         config = read_json(path)
         nested = config.get("image_processor")  # in processor_config.json, of newer exporters
         try:
+            if path.name == Path(openclip_folder.PARTS["preprocessor"]).name:
+                config = openclip_folder.picture_config(config)
             rules = cls._parse(nested if isinstance(nested, dict) else config)
             rules.values()
             return rules
@@ -150,8 +177,9 @@ class PictureRules:
         """Raises UsageError for numbers that are no normalisation."""
         return ModelValues("float32", self.mean, self.std, self.factor)  # type: ignore[arg-type]
 
-    def apply(self, images: Sequence[Pixels]) -> Vectors:
-        """(n, 3, height, width) float32 of upright pictures (h, w, 3) of any sizes."""
+    def apply(self, images: Sequence[Pixels], *, as_bytes: bool = False) -> NDArray[Any]:
+        """(n, 3, height, width) float32 of upright pictures (h, w, 3) of any sizes. ``as_bytes``:
+        (n, height, width, 3) uint8, for a model that normalises by itself."""
         sizes = [self._resized(image.shape[1], image.shape[0]) for image in images]
         name = next((name for name, ours in FILTERS.items() if ours == self.resample), None)
         if name is None:  # of the filters that are rarely used Pillow's are taken
@@ -162,8 +190,10 @@ class PictureRules:
             Crop(at, Box(0, 0, image.shape[1], image.shape[0]), *sizes[at])
             for at, image in enumerate(images)
         ]
-        planes = crop_planes(images, crops, self.values(), filter=name or "bilinear")
-        return np.stack([self._centre(plane) for plane in planes])
+        values = ModelValues("uint8") if as_bytes else self.values()
+        planes = crop_planes(images, crops, values, filter=name or "bilinear")
+        made = np.stack([self._centre(plane) for plane in planes])
+        return np.ascontiguousarray(made.transpose(0, 2, 3, 1)) if as_bytes else made
 
     def _resized(self, width: int, height: int) -> tuple[int, int]:
         """Before the middle is cut out; a picture beyond 200:1 is squeezed to that."""
@@ -178,7 +208,7 @@ class PictureRules:
         picture = Image.fromarray(np.ascontiguousarray(pixels))
         return np.asarray(picture.resize((width, height), self.resample))
 
-    def _centre(self, plane: Vectors) -> Vectors:
+    def _centre(self, plane: NDArray[Any]) -> NDArray[Any]:
         left, top = (plane.shape[2] - self.width) // 2, (plane.shape[1] - self.height) // 2
         return plane[:, top : top + self.height, left : left + self.width]
 
