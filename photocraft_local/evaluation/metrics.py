@@ -61,18 +61,25 @@ def text_exact(text: str, gold: str) -> float:
 
 
 def text_normalised(text: str, gold: str) -> float:
-    """The same words, numbers and dates, as ``text_match`` spells them."""
-    return float(normal_words(text) == normal_words(gold))
+    """The same words, numbers and dates, as ``text_match`` spells them; where one of them has
+    none, the same characters."""
+    words, wanted = normal_words(text), normal_words(gold)
+    return float(words == wanted) if words and wanted else text_exact(text, gold)
 
 
 def text_contained(text: str, gold: str) -> float:
     """The gold's words stand together somewhere in the text: for answers in whole sentences. One
     that lists many things may hold them by chance."""
-    words, wanted = normal_words(text), normal_words(gold)
-    if not wanted:
-        return float(not words)
+    if not normal_words(gold):
+        return float(gold.strip() in text) if gold.strip() else text_exact(text, gold)
+    return float(any(_holds(text, gold, articles=articles) for articles in (False, True)))
+
+
+def _holds(text: str, gold: str, *, articles: bool) -> bool:
+    """With articles "plan A" is found in the midst of a sentence, too."""
+    words, wanted = (normal_words(one, articles=articles) for one in (text, gold))
     starts = range(len(words) - len(wanted) + 1)
-    return float(any(words[at : at + len(wanted)] == wanted for at in starts))
+    return any(words[at : at + len(wanted)] == wanted for at in starts)
 
 
 def _discount(at: int) -> float:

@@ -1,8 +1,9 @@
 """When two answers in words say the same: one spelling for dates, numbers, case and articles.
 
 English, German, French, Spanish, Chinese. A date with its year becomes ISO 8601, whatever order and
-language it is written in; a number loses its groups and trailing zeros; number words up to twenty
-become digits, articles go. Accents stay: they tell words apart. Knows no synonym and no unit.
+language it is written in; a number loses its groups and trailing zeros; number words below a
+hundred become digits, articles go but at the end ("plan A"). Accents, and signs that belong to a
+word or a number (C++, C#, 5 %, € 3), stay: they tell answers apart. Knows no synonym and no unit.
 """
 
 from __future__ import annotations
@@ -20,8 +21,15 @@ _NUMBER = re.compile(r"\d[\d.,' \u2009\u202f]*\d|\d")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,' \u2009\u202f])\d{3})(?:\1\d{3})*")
 _ISO = r"\d{4}-\d\d(?:-\d\d)?"
 _WORD = re.compile(
-    rf"(?:{_ISO}(?!\d))|-?\d+(?:[.:]\d+)*|[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+|\d+"
+    rf"(?:{_ISO}(?!\d))|-?\d+(?:[.:]\d+)*|[\u3400-\u9fff]"
+    r"|[^\W\d_\u3400-\u9fff]+(?:(?:\+{1,2}|#)(?!\w))?|\d+|(?<=\d)%|[$€£¥₩₹₽]"
 )
+_CURRENCY = re.compile(r"([$€£¥₩₹₽])\s*(-?\d[\d.]*)")  # € 3 → 3 €
+_PERCENT = re.compile(r"(?<=\d)\s+%")
+_AND = {"and", "et", "y"}  # twenty and one, vingt et un, treinta y uno
+_ONES = {"un": "1", "une": "1", "una": "1"}  # an article, but behind a ten
+_TENS, _UNITS = {str(ten) for ten in range(20, 100, 10)}, set("123456789")
+_GERMAN = re.compile(r"(\w+)und(\w+zig|dreißig)")
 _CHINESE = "零一二三四五六七八九十"
 _COUNTED = re.compile(r"[零一两二三四五六七八九十](?=[张張个個天次年月日座位小张只])")
 # A word that leans on the day of the question is no date: it must mean the same on two days.
@@ -32,14 +40,37 @@ _MOST_DATED = 2000  # characters that are looked through for dates
 _WIDENED = {60: 0, 30: 15}
 
 
-def normal_words(text: str) -> list[str]:
-    """The words that count, in order."""
+def normal_words(text: str, *, articles: bool = False) -> list[str]:
+    """The words that count, in order; with ``articles`` these count, too."""
     plain = unicodedata.normalize("NFKC", text)
     dated = _with_iso_dates(plain[:_MOST_DATED]) + plain[_MOST_DATED:]
     numbered = _NUMBER.sub(_one_number, _COUNTED.sub(_digit, dated))
+    signed = _CURRENCY.sub(r"\2 \1", _PERCENT.sub("%", numbered))
     known = _words()
-    found = [word.casefold() for word in _WORD.findall(numbered)]
-    return [known.get(word, word) for word in found if known.get(word, word)]
+    found = _tens([word.casefold() for word in _WORD.findall(signed)])
+    last = len(found) - 1
+    return [
+        word if known.get(word) == "" else known.get(word, word)
+        for at, word in enumerate(found)
+        if articles or at == last or known.get(word, word)
+    ]
+
+
+def _tens(words: list[str]) -> list[str]:
+    """``twenty one``, ``vingt et un``, ``einundzwanzig`` → ``21``."""
+    known = _words()
+    made: list[str] = []
+    for word in words:
+        made.append(word)
+        if (german := _GERMAN.fullmatch(word)) and {german[1], german[2]} <= known.keys():
+            made[-1] = str(int(known[german[2]]) + int(known[german[1]] or 1))
+            continue
+        one = _ONES.get(word) or known.get(word, "")
+        at = -3 if made[-2:-1] and made[-2] in _AND else -2
+        ten = known.get(made[at], "") if len(made) >= -at else ""
+        if ten in _TENS and one in _UNITS:
+            made[at:] = [str(int(ten) + int(one))]
+    return made
 
 
 def _with_iso_dates(text: str) -> str:

@@ -48,6 +48,17 @@ def test_a_day_is_the_same_however_it_is_written(written: str) -> None:
         ("Ｌｉｓｂｏｎ", "lisbon"),
         ("Cafe\u0301", "café"),
         ("STRASSE", "straße"),
+        ("twenty one", "21"),
+        ("twenty-one photos", "21 photos"),
+        ("einundzwanzig Fotos", "21 Fotos"),
+        ("vingt et un", "21"),
+        ("trente-deux", "32"),
+        ("treinta y dos", "32"),
+        ("5 %", "5%"),
+        ("€ 3", "3€"),
+        ("the plan A", "Plan A"),
+        ("c++", "C++"),
+        ("!!!", " !!!"),
     ],
 )
 def test_the_same(text: str, gold: str) -> None:
@@ -70,6 +81,19 @@ def test_the_same(text: str, gold: str) -> None:
         ("31 February 2021", "2021-03-03"),
         ("since 2021", "2021"),
         ("1.200 km", "1.2 km"),
+        ("C++", "C"),
+        ("C#", "C"),
+        ("C++", "C#"),
+        ("5%", "5"),
+        ("$5", "5"),
+        ("$5", "€5"),
+        ("\N{GRINNING FACE}", "\N{SMILING FACE WITH OPEN MOUTH}"),
+        ("Plan A", "Plan"),
+        ("Vitamin A", "Vitamin"),
+        ("", "!!!"),
+        ("the", "a"),
+        ("twenty one", "20"),
+        ("one twenty", "21"),
     ],
 )
 def test_not_the_same(text: str, gold: str) -> None:
@@ -81,6 +105,10 @@ def test_held_in_a_sentence() -> None:
     assert metrics.text_contained("一共有三张照片。", "3")
     assert metrics.text_contained("There are twelve of them, all from 2021.", "12")
     assert metrics.text_contained("on 14 December 2003 at 12:01 (1 photo)", "2003-12-14")
+    assert metrics.text_contained("That is plan A for today", "plan A")
+    assert not metrics.text_contained("That is a plan for today", "plan A")
+    assert metrics.text_contained("a \N{GRINNING FACE} here", "\N{GRINNING FACE}")
+    assert not metrics.text_contained("", "!!!")
     assert not metrics.text_contained("There are 120 of them.", "12")
     assert not metrics.text_contained("Am 15. Juni 2021 in Porto", "14 June 2021")
 
