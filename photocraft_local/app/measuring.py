@@ -30,6 +30,7 @@ from photocraft_local.evaluation.dataset import Album, Dataset
 from photocraft_local.evaluation.pictures import leads_out
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.evaluation.results import RunFolder
+from photocraft_local.evaluation.retrieval import KS
 from photocraft_local.evaluation.retrieval_report import RetrievalReport, measure
 from photocraft_local.evaluation.text_questions import LIBRARY
 from photocraft_local.library.progress import Progress, silent
@@ -47,13 +48,21 @@ def measure_encoder(
     *,
     strict: bool = False,
     progress: Progress = silent,
+    ks: tuple[int, ...] = KS,
 ) -> RetrievalReport:
-    """Raises EvaluationError, EncoderError, MissingExtraError."""
+    """At the cut-off of the settings. Raises EvaluationError, EncoderError, MissingExtraError."""
     from photocraft_local.embeddings.registry import make_encoder
 
     data = read_captioned(folder, negatives, strict=strict)
     workers = settings.workers or len(os.sched_getaffinity(0))
-    return measure(make_encoder(settings), data, workers=workers, progress=progress)
+    return measure(
+        make_encoder(settings),
+        data,
+        workers=workers,
+        progress=progress,
+        shift=settings.cutoff_shift,
+        ks=ks,
+    )
 
 
 def ask_files(

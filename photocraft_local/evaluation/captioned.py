@@ -1,25 +1,23 @@
 """A folder of photos with texts that describe them: the layouts that ``eval retrieval`` reads.
 
-``captions.csv`` names the photos (``file``; ``caption`` or ``caption_1`` …; ``labels_complete``),
-``queries.csv`` the texts with their right photos; two columns ``file,caption`` are enough.
-docs/evaluation.md describes both. Knows no encoder.
+``captions`` reads the photos and their texts; ``queries.csv`` has other texts with their right
+photos. docs/evaluation.md describes both. Knows no encoder.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.captions import caption_lines
 from photocraft_local.evaluation.pictures import fault_of, plain_name
 from photocraft_local.evaluation.problems import Problems
-from photocraft_local.evaluation.tables import Row, columns_of, place_of, read_table
+from photocraft_local.evaluation.tables import Row, place_of, read_table
 
 OBJECT = "object"  # queries of this kind are judged among the fully labelled photos only
 CAPTION, ABSENT = "caption", "absent"
-_CAPTION = re.compile(r"caption(_\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +79,33 @@ class _Reading:
         self.folder, self.problems = folder, problems
         self.files: list[str] = []
         self.complete: set[str] = set()
-        self.texts: dict[str, list[str]] = {}  # caption → its files
+        self.texts: dict[str, tuple[str, list[str]]] = {}  # spelling → caption, its files
         self.found: list[CaptionedQuery] = []
 
     def photos(self) -> None:
-        path = self.folder / "captions.csv"
-        heads = columns_of(path)
-        captions = [head for head in heads if _CAPTION.fullmatch(head)]
-        seen: set[str] = set()
-        for row in read_table(path, {"file"}, self.problems):
-            name = plain_name(row["file"])
-            fault, why = fault_of(self.folder, name)
-            if fault:
-                self._wrong(fault, path, row, why)
-                continue
+        seen, faulty = set[str](), set[str]()
+        for line in caption_lines(self.folder, self.problems):
+            name = plain_name(line.file)
             if name not in seen:
+                fault, why = fault_of(self.folder, name)
+                if fault:
+                    if name not in faulty:  # once, however many captions it has
+                        self.problems.add(fault, line.where, why)
+                    faulty.add(name)
+                    continue
                 seen.add(name)
                 self.files.append(name)
-            elif len(captions) != 1:  # in two columns a photo may have several lines
-                self._wrong("duplicate-id", path, row, f"{name!r} stands twice")
+            elif not line.may_repeat:
+                self.problems.add("duplicate-id", line.where, f"{name!r} stands twice")
                 continue
-            if row.get("labels_complete", "1") == "1":
+            if line.is_complete:
                 self.complete.add(name)
-            for head in captions:
-                if row[head]:
-                    self.texts.setdefault(row[head], []).append(name)
+            for text in line.captions:
+                self.texts.setdefault(_spelling(text), (text, []))[1].append(name)
 
     def captions(self) -> None:
         """Without queries each caption is one; its photos are right."""
-        for number, (text, names) in enumerate(self.texts.items(), start=1):
+        for number, (text, names) in enumerate(self.texts.values(), start=1):
             self.found.append(CaptionedQuery(str(number), CAPTION, text, frozenset(names)))
 
     def queries(self) -> None:
@@ -147,3 +143,8 @@ class _Reading:
 
     def _wrong(self, kind: str, path: Path, row: Row, what: str) -> None:
         self.problems.add(kind, place_of(path, row), what)
+
+
+def _spelling(text: str) -> str:
+    """Captions of one spelling are one query: case, blanks and a full stop tell none apart."""
+    return " ".join(text.casefold().split()).rstrip(". ")

@@ -51,6 +51,11 @@ class ScoredQuery:
         """The same query with nothing but these photos in the gallery."""
         return ScoredQuery(self.text, self.scores[judged], self.cutoff, self.relevant[judged])
 
+    def left_out(self) -> ScoredQuery:
+        """The same query put to the photos that are not right for it: nothing should come back."""
+        judged = self.where_judged()
+        return judged.among(~judged.relevant)
+
     def where_judged(self) -> ScoredQuery:
         return self if self.judged is None else self.among(self.judged)
 
@@ -87,11 +92,12 @@ def embed(
 class Asker:
     """Scores texts against one gallery as a search does, with that gallery as the library."""
 
-    def __init__(self, encoder: Encoder, photos: Vectors) -> None:
+    def __init__(self, encoder: Encoder, photos: Vectors, shift: float = 0.0) -> None:
+        """``shift``: added to the encoder's cut-off, as the setting ``cutoff_shift``."""
         self._encoder = encoder
         self._photos = photos
         index = ExactIndex(photos.astype(np.float16), np.arange(1, len(photos) + 1))
-        self._background = Background(index, encoder.calibration)
+        self._background = Background(index, encoder.calibration, shift)
 
     def ask(self, text: str, relevant: Mask, judged: Mask | None = None) -> ScoredQuery:
         """A query that is not understood finds nothing."""
@@ -113,14 +119,14 @@ def ranks(queries: Iterable[ScoredQuery]) -> NDArray[np.int64]:
     return np.array(found, np.int64)
 
 
-def ranking_figures(queries: Sequence[ScoredQuery]) -> dict[str, float]:
+def ranking_figures(queries: Sequence[ScoredQuery], ks: Sequence[int] = KS) -> dict[str, float]:
     """Means over queries that each have a right photo; of none, an empty dict."""
     asked = [one for one in (q.where_judged() for q in queries) if one.relevant.any()]
     if not asked:
         return {}
     rank = ranks(asked)
-    figures = {f"hit_at_{k}": float((rank <= k).mean()) for k in KS}
-    figures |= {f"recall_at_{k}": float(np.mean([_recall(q, k) for q in asked])) for k in KS}
+    figures = {f"hit_at_{k}": float((rank <= k).mean()) for k in ks}
+    figures |= {f"recall_at_{k}": float(np.mean([_recall(q, k) for q in asked])) for k in ks}
     figures["mrr"] = float((1 / rank).mean())
     figures["map"] = float(np.mean([average_precision(query) for query in asked]))
     return {"queries": len(asked), **{name: round(value, 4) for name, value in figures.items()}}

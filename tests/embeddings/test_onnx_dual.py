@@ -12,10 +12,13 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from photocraft_local.cli.main import main
 from photocraft_local.embeddings.encoder import Encoder
 from photocraft_local.embeddings.onnx_dual import OnnxDualEncoder
 from photocraft_local.embeddings.registry import make_encoder
 from photocraft_local.errors import EncoderError
+from photocraft_local.evaluation.captioned import read_captioned
+from photocraft_local.evaluation.retrieval_report import measure
 from photocraft_local.settings import Settings
 
 SIDE, DIM = 32, 3
@@ -146,6 +149,30 @@ def plain(colour: tuple[int, int, int], height: int = 40, width: int = 90) -> np
 
 
 RED, GREEN, BLUE = (250, 10, 10), (10, 250, 10), (10, 10, 250)
+
+
+@pytest.mark.parametrize("layout", [clip_folder, siglip_folder, joint_folder])
+def test_retrieval_is_measured_for_a_placed_encoder(
+    layout: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``eval retrieval`` takes any encoder, not those of this package alone."""
+    album = tmp_path / "album"
+    album.mkdir()
+    rows = ["file,caption"]
+    for name, colour in (("red", RED), ("green", GREEN), ("blue", BLUE)):
+        for number in (1, 2):
+            Image.fromarray(plain(colour, 40 + number)).save(album / f"{name}{number}.png")
+            rows.append(f"{name}{number}.png,{name}")
+    (album / "captions.csv").write_text("\n".join(rows))
+    model = layout(tmp_path / "Tiny Pair")
+    found = measure(OnnxDualEncoder(model), read_captioned(album))
+    assert found.ranking["caption"]["queries"] == 3
+    assert found.ranking["caption"]["map"] == 1
+    assert found.encoder.startswith("tiny-pair-")
+    assert main(["eval", "retrieval", str(album), "--encoder", str(model), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["ranking"] == found.to_json()["ranking"]
+    assert told["encoder"] == found.encoder
 
 
 @pytest.mark.parametrize("layout", [clip_folder, siglip_folder, joint_folder])

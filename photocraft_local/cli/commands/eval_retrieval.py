@@ -17,13 +17,19 @@ if TYPE_CHECKING:
     from photocraft_local.evaluation.cutoffs import Calibrated
     from photocraft_local.evaluation.retrieval_report import RetrievalReport
 
-_RANKING = ("queries", "hit_at_1", "hit_at_5", "hit_at_10", "recall_at_10", "mrr", "map")
+_KS = (1, 5, 10)
 _SETS = ("precision", "recall", "f1", "em", "present_empty", "nothing_wrong")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "folder", metavar="FOLDER", type=Path, help="with captions.csv, queries.csv"
+        "folder",
+        metavar="FOLDER",
+        type=Path,
+        help="with captions.csv, COCO's captions*.json or NAME.txt beside NAME.jpg",
+    )
+    parser.add_argument(
+        "--k", metavar="K,K…", type=_ranks, default=_KS, help="of recall@k (default: 1,5,10)"
     )
     parser.add_argument(
         "--negatives",
@@ -47,6 +53,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         args.folder,
         args.negatives,
         strict=args.strict,
+        ks=args.k,
         progress=lambda stage, done, total: shown.update(done, total),
     )
     shown.finish()
@@ -58,9 +65,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return exit_codes.OK
 
 
+def _ranks(text: str) -> tuple[int, ...]:
+    ks = tuple(sorted({int(part) for part in text.split(",")}))
+    if not ks or ks[0] < 1:
+        raise ValueError("ranks begin at 1")
+    return ks
+
+
 def _show(found: RetrievalReport, console: Console) -> None:
     console.line(f"{found.encoder}: {found.num_photos} photos")
-    show_table("ranks", _RANKING, found.ranking, console)
+    ranks = [f"{name}_at_{k}" for k in found.ks for name in ("hit", "recall")]
+    show_table("ranks", ("queries", *ranks, "mrr", "map"), found.ranking, console)
     show_table("returned sets", _SETS, found.sets, console)
     if found.absent:
         empty, more = found.absent["absent_empty"], found.absent["absent_returned"]
@@ -68,21 +83,26 @@ def _show(found: RetrievalReport, console: Console) -> None:
             f"queries that no photo answers: {100 * empty:.1f} % return nothing,"
             f" {more:.2f} photos on average"
         )
-        for text, number in found.returned.items():
+        for _, text, number in found.returned:
             console.line(f"  returned all the same: {number} for {text}")
     else:
         console.note("no query without a right photo is there; --negatives FILE gives some")
+    names = ("absent_empty", "absent_returned")
+    show_table("without their photos", names, found.left_out, console)
     _show_cutoff(found.cutoff, console)
 
 
 def _show_cutoff(cutoff: Calibrated, console: Console) -> None:
     if cutoff.shipped is None or cutoff.recommended is None:
-        console.line(f"cut-off: {cutoff.cutoff:g}; too few queries to recommend one")
+        console.line(
+            f"cut-off: {cutoff.cutoff:g}; too few queries to recommend one ({cutoff.too_few})"
+        )
         return
     best = cutoff.recommended.shift
     console.line(
         f"cut-off: {cutoff.cutoff:g}; recommended: {cutoff.cutoff + best:g}"
-        f" (cutoff_shift = {best:+g}), chosen on every second query; on the others:"
+        f" (cutoff_shift = {cutoff.cutoff_shift:+g}), by {cutoff.chosen_by} of one half;"
+        " on the other:"
     )
     rows: dict[str, Mapping[str, float]] = {
         "as it is": cutoff.shipped.figures,
