@@ -48,7 +48,7 @@ class Plan:
     """A checked batch whose tables lie on the device: ``run`` is one launch, as often as wanted."""
 
     pool: torch.Tensor
-    table: torch.Tensor  # (crops, 8) int64: where each crop comes from and goes to
+    table: torch.Tensor  # (crops, 9) int64: where each crop comes from and goes to
     owners: torch.Tensor  # (tiles,) int32: the crop of each program
     shape: tuple[int, ...]
     starts: tuple[int, ...]
@@ -99,9 +99,9 @@ def plan(
         whole_boxes, whole_sizes, strict=True
     ):
         at = pictures[index]
-        first = at.offset + top * at.stride + left * 3
+        first = at.offset + top * at.stride + left * at.step
         box = (bottom - top, right - left)
-        rows.append((first, at.stride, *box, height, width, tiles[-1], starts[-1]))
+        rows.append((first, at.stride, *box, height, width, tiles[-1], starts[-1], at.step))
         count = -(-height // tile) * -(-width // tile)
         tiles.append(tiles[-1] + count)
         starts.append(starts[-1] + (count if patch else 3 * height * width))
@@ -208,13 +208,13 @@ def _tiles(
     PRECISION: tl.constexpr,
 ):  # fmt: skip
     program = tl.program_id(0)
-    row = table + tl.load(owners + program) * 8
+    row = table + tl.load(owners + program) * 9
     source = pool + tl.load(row)
     stride = tl.load(row + 1)
     box_height, box_width = tl.load(row + 2), tl.load(row + 3)
     height, width = tl.load(row + 4), tl.load(row + 5)
     tile = program - tl.load(row + 6)
-    start = tl.load(row + 7)
+    start, step = tl.load(row + 7), tl.load(row + 8)
 
     # Tiles in the order of patch rows: MERGE x MERGE neighbours follow each other.
     across = tl.cdiv(width, TILE) // MERGE
@@ -247,7 +247,7 @@ def _tiles(
         for x in range(x_from, x_to, WINDOW):
             taps = x + steps
             weights = _weights(taps[:, None], xs[None, :], box_width, width, CUBIC)
-            pixels = lines + taps[None, :] * 3
+            pixels = lines + taps[None, :] * step
             inside = inside_y & (taps[None, :] < box_width)
             r = tl.load(pixels, mask=inside, other=0).to(tl.float32)
             g = tl.load(pixels + 1, mask=inside, other=0).to(tl.float32)

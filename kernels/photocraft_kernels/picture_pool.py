@@ -19,12 +19,33 @@ MAX_SIDE = 1 << 16  # px of a crop; nothing that a model takes is near
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Where a picture lies in the pool: bytes to its first pixel and from row to row."""
+    """Where a picture lies in the pool: bytes to its first pixel, from row to row, and from pixel
+    to pixel. Either may go backwards, or down a column: so a picture is turned without a copy."""
 
     offset: int
     stride: int
     height: int
     width: int
+    step: int = 3
+
+    def turned(self, orientation: int) -> Picture:
+        """Upright, of a picture stored with EXIF ``orientation`` 1–8."""
+        offset, stride, step = self.offset, self.stride, self.step
+        height, width = self.height, self.width
+        if orientation >= 5:
+            stride, step, height, width = step, stride, width, height
+        if orientation in (3, 4, 7, 8):
+            offset, stride = offset + (height - 1) * stride, -stride
+        if orientation in (2, 3, 6, 7):
+            offset, step = offset + (width - 1) * step, -step
+        return Picture(offset, stride, height, width, step)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its first byte in the pool, and the one behind its last."""
+        ways = ((self.height - 1) * self.stride, (self.width - 1) * self.step)
+        first = self.offset + sum(min(way, 0) for way in ways)
+        return first, self.offset + sum(max(way, 0) for way in ways) + 3
 
 
 def pooled(pictures: Sequence[torch.Tensor]) -> tuple[torch.Tensor, list[Picture]]:
@@ -61,8 +82,11 @@ def check_batch(
     for at in pictures:
         if at.height < 1 or at.width < 1:
             raise ValueError(f"{at} has no pixels")
-        end = at.offset + (at.height - 1) * at.stride + 3 * at.width
-        if at.offset < 0 or at.stride < 3 * at.width or end > pool.numel():
+        first, end = at.span
+        overlaps = min(abs(at.step), abs(at.stride)) < 3 or (
+            abs(at.stride) < 3 * at.width and abs(at.step) < 3 * at.height
+        )
+        if first < 0 or overlaps or end > pool.numel():
             raise ValueError(f"{at} does not lie in a pool of {pool.numel()} bytes")
     if len(boxes) != len(sizes):
         raise ValueError(f"{len(boxes)} boxes have {len(sizes)} sizes")

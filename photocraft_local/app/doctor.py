@@ -23,8 +23,9 @@ from photocraft_local.settings import Settings, default_config_path
 _MARKS_OF_GPU_EXTRA = ("vllm", "faiss-gpu", "onnxruntime-gpu")  # none of them is in `cpu`
 _LOW_DISK = 1 << 30  # bytes
 NO_GPU_RAN = (
-    "no GPU has run decoding, vector search or the Triton kernels of this program; nothing calls"
-    " the kernels yet (interpreted and compiled on a CPU). scripts/gpu_check.sh tells what holds"
+    "no GPU has run decoding, vector search or the Triton kernels of this program; crop_resize is"
+    " called where decode_device is 'gpu', topk_similarity by nothing (interpreted and compiled on"
+    " a CPU). scripts/gpu_check.sh tells what holds"
 )
 
 
@@ -142,7 +143,23 @@ def _decoding(settings: Settings) -> Finding:
     except PhotocraftError as error:
         return Finding("decoding", "fault", error.message, error.hint)
     engines = f"{', '.join(gpu.engines)}, {gpu.decibels:.0f} dB to libjpeg on a test picture"
-    return Finding("decoding", "ok", f"on the GPU: nvImageCodec, {engines}; the rest {by_cpu}")
+    return Finding(
+        "decoding", "ok", f"on the GPU: nvImageCodec, {engines}; {_rows()}; the rest {by_cpu}"
+    )
+
+
+def _rows() -> str:
+    """Whether what was decoded on the GPU becomes patch rows there."""
+    from photocraft_local.imaging.device_patches import need_kernel
+
+    try:
+        need_kernel()
+    except PhotocraftError as error:
+        return f"patch rows on the CPU ({error.message})"
+    return (
+        "patch rows for Qwen3-VL-Embedding by transformers there too, by the kernel crop_resize,"
+        " without a way back over the bus"
+    )
 
 
 def _gazetteer(settings: Settings) -> Iterator[Finding]:

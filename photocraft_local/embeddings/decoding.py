@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from photocraft_local.embeddings.encoder import Encoder, Preparing
+from photocraft_local.embeddings.encoder import DevicePreparing, Encoder, Preparing
 from photocraft_local.errors import PhotoError
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.files.decode_jpeg import held_pixels
 from photocraft_local.files.gpu_jpeg import GpuJpegs, open_gpu
 from photocraft_local.files.header import read_header
 from photocraft_local.files.source import FileSource
+from photocraft_local.imaging.device_patches import need_kernel
 from photocraft_local.library.inspect import may_pass
 from photocraft_local.records import Photo
 
@@ -52,7 +53,7 @@ class Decoder:
     JPEG files of a batch, if there is one."""
 
     def __init__(self, encoder: Encoder, max_pixels: int, gpu: GpuJpegs | None = None) -> None:
-        self._gpu = gpu
+        self._gpu, self._encoder = gpu, encoder
         self._side = encoder.spec.decode_side  # 0: it wants no pixels
         self._prepare = encoder.prepare if isinstance(encoder, Preparing) else self._decoded
         self._max_pixels = max_pixels
@@ -77,6 +78,12 @@ class Decoder:
         """Each as ``decode`` gives it; what the GPU cannot do is done here."""
         assert self._gpu is not None
         paths = [photo.paths[0] for photo in photos]
+        if isinstance(self._encoder, DevicePreparing):
+            made = self._encoder.prepare_many(self._gpu, paths, max_pixels=self._max_pixels)
+            return [
+                self.decode(photo) if one is None else Ready(photo, *one)
+                for photo, one in zip(photos, made, strict=True)
+            ]
         found = self._gpu.decode(paths, short_side=self._side, max_pixels=self._max_pixels)
         return [
             self.decode(photo) if one is None else Ready(photo, one.pixels, one.flags)
@@ -103,8 +110,15 @@ class Decoder:
 def gpu_for(encoder: Encoder, decode_device: str) -> GpuJpegs | None:
     """What decodes for ``encoder`` by that setting; None: the CPU does.
 
-    An encoder that prepares its photos itself, or takes no pixels, has no use for a GPU here.
+    An encoder that takes no pixels, or whose model runs elsewhere, has no use for a GPU here.
     Raises MissingExtraError, SettingsError.
     """
-    takes_pixels = encoder.spec.decode_side > 0 and not isinstance(encoder, Preparing)
-    return open_gpu() if decode_device == "gpu" and takes_pixels else None
+    if decode_device != "gpu" or not encoder.spec.decode_side:
+        return None
+    if isinstance(encoder, DevicePreparing):
+        if not encoder.takes_device_rows():
+            return None
+        need_kernel()
+    elif isinstance(encoder, Preparing):
+        return None
+    return open_gpu()

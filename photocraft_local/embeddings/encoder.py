@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.errors import UsageError
+
+if TYPE_CHECKING:
+    from photocraft_local.files.gpu_jpeg import GpuJpegs
 
 Pixels = NDArray[np.uint8]  # (height, width, 3) upright sRGB
 Vectors = NDArray[np.float32]  # (n, dim), rows of unit length
@@ -120,6 +123,21 @@ class Preparing(Protocol):
 
     def encode_prepared(self, items: Sequence[Any]) -> Vectors:
         """Unit vectors (n, dim), as ``encode_images`` gives them."""
+        ...
+
+
+@runtime_checkable
+class DevicePreparing(Preparing, Protocol):
+    """One that can take photos which a GPU has decoded, without their pixels coming back."""
+
+    def takes_device_rows(self) -> bool:
+        """Whether its model runs in this process on that GPU."""
+        ...
+
+    def prepare_many(
+        self, gpu: GpuJpegs, paths: Sequence[bytes], *, max_pixels: int
+    ) -> list[tuple[Any, tuple[str, ...]] | None]:
+        """As ``prepare`` gives them, to a step of a byte; None for what ``prepare`` has to do."""
         ...
 
 

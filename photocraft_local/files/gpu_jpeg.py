@@ -2,13 +2,13 @@
 
 Owns which of its engines are used: only those that smooth chroma as libjpeg does, which is measured
 when it is opened, since the quicker ones repeat each chroma value and models see that. Pictures are
-shrunk on the GPU, colours and orientation are ours. Never proven on a GPU yet.
+shrunk on the GPU, or stay there whole; colours and orientation are ours. Never proven on a GPU yet.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _PURPOSE: Final = "the setting decode_device = 'gpu'"
 _OPTIONS: Final = ":fancy_upsampling=1"
 _MOST_PIXELS: Final = 256_000_000  # of one call; 0.8 GB as RGB
+_MOST_BYTES: Final = 256 << 20  # of the files of one call; one that is larger is left to the CPU
 _LEAST_DB: Final = (
     38.0  # of the test picture: repeated chroma gives 27.5, another cosine transform 40
 )
@@ -51,6 +52,15 @@ class _File:
     data: bytes
     header: Header
     profile: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OnDevice:
+    """``pixels`` are a tensor uint8 (height, width, 3) as stored; ``orientation`` is EXIF's."""
+
+    pixels: Any
+    orientation: int
+    flags: tuple[str, ...]
 
 
 class GpuJpegs:
@@ -74,11 +84,24 @@ class GpuJpegs:
         Whatever one file does, the others of the batch are decoded.
         """
         found: list[Decoded | None] = [None] * len(paths)
-        files = [_opened(at, path, max_pixels) for at, path in enumerate(paths)]
-        for part in _parts([file for file in files if file]):
+        for part in _parts(_files(paths, max_pixels), _MOST_PIXELS):
             for file, image in zip(part, self._images(part), strict=True):
                 found[file.at] = self._finished(file, image, short_side)
         return found
+
+    def decode_there(
+        self, paths: Sequence[bytes], *, max_pixels: int = 300_000_000
+    ) -> Iterator[list[tuple[int, OnDevice]]]:
+        """Pictures that stay on the device, with their places among the paths, in runs of bounded
+        memory. What the CPU has to decode is not among them, nor what needs its colours changed.
+        """
+        plain = (file for file in _files(paths, max_pixels) if not file.profile)
+        for part in _parts(plain, _MOST_PIXELS // 2):  # whoever takes them may hold them twice
+            yield [
+                (file.at, OnDevice(whole, upright_orientation(file.header), _flags(file)))
+                for file, image in zip(part, self._images(part), strict=True)
+                if (whole := self._whole(file.header, image)) is not None
+            ]
 
     def _images(self, part: Sequence[_File]) -> Sequence[Any]:
         streams = [self._codec.CodeStream(file.data) for file in part]
@@ -112,8 +135,8 @@ class GpuJpegs:
         """(height, width, 3) on this side; None if it is not the picture that the header states."""
         import torch
 
-        whole = torch.from_dlpack(image)
-        if whole.dtype != torch.uint8 or whole.shape != (header.height, header.width, 3):
+        whole = self._whole(header, image)
+        if whole is None:
             return None
         width, height = target_size(header.width, header.height, short_side)
         if (width, height) != (header.width, header.height):
@@ -123,6 +146,16 @@ class GpuJpegs:
             whole = smaller[0].round_().clamp_(0, 255).byte().permute(1, 2, 0)
         made: NDArray[np.uint8] = whole.contiguous().cpu().numpy()
         return made
+
+    def _whole(self, header: Header, image: Any) -> Any:
+        """The tensor, if it is the picture that the header states."""
+        import torch
+
+        if image is None:
+            return None
+        whole = torch.from_dlpack(image)
+        is_it = whole.dtype == torch.uint8 and whole.shape == (header.height, header.width, 3)
+        return whole if is_it else None
 
     def _chosen(self) -> tuple[tuple[str, ...], float, Any]:
         import simplejpeg
@@ -190,7 +223,7 @@ def _opened(at: int, path: bytes, max_pixels: int) -> _File | None:
             header = read_header(source)
             check_size(source, header, max_pixels)
             plain = header.format == "JPEG" and header.channels == 3 and header.frame_at
-            if not plain or source.size > MAX_BYTES:
+            if not plain or source.size > min(MAX_BYTES, _MOST_BYTES):
                 return None
             data = read_all(source)
             if bytes(data[-2:]) != b"\xff\xd9":
@@ -200,17 +233,30 @@ def _opened(at: int, path: bytes, max_pixels: int) -> _File | None:
         return None
 
 
-def _parts(files: Sequence[_File]) -> Iterator[list[_File]]:
-    """In runs of bounded memory."""
+def _files(paths: Sequence[bytes], max_pixels: int) -> Iterator[_File]:
+    """Those that the GPU may take, each read when it is asked for."""
+    for at, path in enumerate(paths):
+        file = _opened(at, path, max_pixels)
+        if file:
+            yield file
+
+
+def _flags(file: _File) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(file.header.flags))
+
+
+def _parts(files: Iterable[_File], most_pixels: int) -> Iterator[list[_File]]:
+    """In runs of bounded memory, by pixels and by the files' own bytes."""
     part: list[_File] = []
-    taken = 0
+    pixels = held = 0
     for file in files:
-        size = file.header.width * file.header.height
-        if part and taken + size > _MOST_PIXELS:
+        more = file.header.width * file.header.height
+        if part and (pixels + more > most_pixels or held + len(file.data) > _MOST_BYTES):
             yield part
-            part, taken = [], 0
+            part, pixels, held = [], 0, 0
         part.append(file)
-        taken += size
+        pixels += more
+        held += len(file.data)
     if part:
         yield part
 

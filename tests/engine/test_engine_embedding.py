@@ -13,7 +13,7 @@ from PIL import Image
 from tiny_engine import picture, user, words
 
 from photocraft_local.app import PhotoSearch
-from photocraft_local.embeddings.encoder import Preparing
+from photocraft_local.embeddings.encoder import DevicePreparing, Preparing
 from photocraft_local.embeddings.qwen import attention
 from photocraft_local.embeddings.qwen.encoder import QUERY_INSTRUCTION, QwenEncoder
 from photocraft_local.embeddings.qwen.prompt import MOST_TOKENS
@@ -168,6 +168,22 @@ def test_a_file_has_the_vector_of_its_pixels(
     made = encoder.encode_prepared(items)
     np.testing.assert_allclose(made, encoder.encode_images(pictures[:6]), atol=1e-5)
     assert encoder.encode_prepared([]).shape == (0, made.shape[1])
+
+
+def test_rows_that_lie_on_the_device_have_the_same_vectors(
+    encoders: dict[str, QwenEncoder], pictures: list[np.ndarray], tmp_path: Path
+) -> None:
+    import torch
+
+    encoder = encoders["transformers"]
+    assert isinstance(encoder, DevicePreparing)
+    assert encoder.takes_device_rows()
+    assert not encoders["vllm"].takes_device_rows()
+    Image.fromarray(pictures[0]).save(tmp_path / "0.png")
+    item, _ = encoder.prepare(bytes(tmp_path / "0.png"), max_pixels=10_000_000)
+    there = replace(item, rows=torch.from_numpy(item.rows.copy()))
+    made = encoder.encode_prepared([there, item])
+    np.testing.assert_array_equal(made[0], encoder.encode_prepared([item, item])[0])
 
 
 def test_rows_of_bytes_become_the_numbers_of_the_processor(pictures: list[np.ndarray]) -> None:

@@ -140,6 +140,24 @@ def test_pictures_may_have_any_strides(pictures: list[Any]) -> None:
         assert torch.equal(made, wanted)
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_is_turned_by_how_it_is_read(pictures: list[Any], orientation: int) -> None:
+    """By the same eight cases as ``files.decode.turned``."""
+    upright = pictures[0]
+    if orientation >= 5:
+        upright = upright.transpose(0, 1)
+    flips = [0] * (orientation in (3, 4, 7, 8)) + [1] * (orientation in (2, 3, 6, 7))
+    upright = upright.flip(flips).contiguous()
+    box = (1, 4, 3, upright.shape[1], upright.shape[0] - 2)
+    pool, places = pooled([pictures[1], pictures[0]])
+    turned = [places[0], places[1].turned(orientation)]
+    made = kernel.crop_resize(pool, turned, [box], [(9, 11)], MEAN, STD, dtype=torch.uint8)
+    (wanted,) = crop_bytes([pictures[1], upright], [box], [(9, 11)])
+    assert torch.equal(made.values.view(3, 9, 11), wanted)
+    with pytest.raises(ValueError, match="does not lie in a pool"):
+        kernel.crop_resize(pool[:-1], turned, [box], [(9, 11)], MEAN, STD)
+
+
 def test_rows_may_be_padded_in_the_pool(pictures: list[Any]) -> None:
     padded = torch.full((37, 70, 3), 99, dtype=torch.uint8)
     padded[:, :61] = pictures[0]

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from photocraft_local.embeddings.encoder import (
@@ -32,6 +31,7 @@ from photocraft_local.embeddings.fingerprint import space_name
 from photocraft_local.embeddings.qwen.folder import PUBLISHED_PIXELS, QwenFolder
 from photocraft_local.errors import EncoderError, MissingExtraError
 from photocraft_local.imaging.crop_batch import Crop, crop_patches, crop_planes, parts
+from photocraft_local.imaging.device_patches import device_patches
 from photocraft_local.imaging.geometry import Box
 from photocraft_local.imaging.model_values import ModelValues, PatchLayout
 from photocraft_local.imaging.photo_patches import photo_patches, photo_picture
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from photocraft_local.embeddings.qwen.engine import EngineEmbedder
     from photocraft_local.embeddings.qwen.local import LocalEmbedder
     from photocraft_local.embeddings.qwen.prompt import Prompter
+    from photocraft_local.files.gpu_jpeg import GpuJpegs
 
 QUERY_INSTRUCTION = "Retrieve images or text relevant to the user's query."  # published
 ENGINES = ("auto", "vllm", "transformers")
@@ -108,6 +109,19 @@ class QwenEncoder:
             path, self._layout, _BYTES, self._size, max_pixels=max_pixels
         )
         return self._item(patches.rows, patches.grids[0]), flags
+
+    def takes_device_rows(self) -> bool:
+        """By transformers where a GPU may be used; vLLM takes pictures, in a process of its own."""
+        return self.engine == "transformers" and self._device != "cpu"
+
+    def prepare_many(
+        self, gpu: GpuJpegs, paths: Sequence[bytes], *, max_pixels: int
+    ) -> list[tuple[Any, tuple[str, ...]] | None]:
+        """``prepare`` of many JPEG files on the GPU, where their rows stay."""
+        made = device_patches(gpu, paths, self._layout, self._size, max_pixels=max_pixels)
+        return [
+            None if one is None else (self._item(one.rows, one.grid), one.flags) for one in made
+        ]
 
     def encode_prepared(self, items: Sequence[Any]) -> Vectors:
         """Unit vectors (n, dim); nan where the model gave none.
@@ -187,7 +201,7 @@ class QwenEncoder:
 
         return Shown(self._prompter.picture(1).text, Image.fromarray(pixels))
 
-    def _item(self, rows: Pixels, grid: NDArray[np.int64]) -> Any:
+    def _item(self, rows: Any, grid: Iterable[int]) -> Any:
         from photocraft_local.embeddings.qwen.local import Item
 
         _, down, across = (int(side) for side in grid)

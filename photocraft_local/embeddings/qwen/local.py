@@ -27,10 +27,10 @@ _MOST_PATCHES = {"cpu": 8192, "cuda": 65536}  # of one pass; a photo has up to 7
 @dataclass(frozen=True, slots=True)
 class Item:
     """A prompt (tokens,) and, of a picture, its patch rows as bytes, one copy of each frame, and
-    grid (time, down, across)."""
+    grid (time, down, across). The rows are here, or a tensor on the device."""
 
     ids: NDArray[np.int64]
-    rows: NDArray[np.uint8] | None = None
+    rows: NDArray[np.uint8] | Any = None
     grid: tuple[int, int, int] | None = None
 
     @property

@@ -1,7 +1,8 @@
 """Patch rows as bytes → the numbers of the processor, on the model's device.
 
 Bytes cross the bus, an eighth of what the processor hands over; on CUDA from pinned memory in a
-stream of their own, so that the next pass is on its way while the model works on this one.
+stream of their own, so that the next pass is on its way while the model works on this one. Rows
+that were made on the device do not cross it at all.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class Uploads:
         self._stream = torch.cuda.Stream() if device == "cuda" else None
         self._sent: dict[int, Callable[[], Any]] = {}
 
-    def send(self, rows: NDArray[np.uint8]) -> None:
+    def send(self, rows: NDArray[np.uint8] | Any) -> None:
         """Begin to copy (patches, bytes); ``take`` of the same array ends it."""
         if id(rows) not in self._sent:
             self._sent[id(rows)] = self._begun(rows)
 
-    def take(self, rows: NDArray[np.uint8]) -> Any:
+    def take(self, rows: NDArray[np.uint8] | Any) -> Any:
         """(patches, channel · copy · pixel) float32 on the device, bit by bit the processor's."""
         import torch
 
@@ -47,9 +48,11 @@ class Uploads:
         """Let go of what was sent of it."""
         self._sent.pop(id(rows), None)
 
-    def _begun(self, rows: NDArray[np.uint8]) -> Callable[[], Any]:
+    def _begun(self, rows: NDArray[np.uint8] | Any) -> Callable[[], Any]:
         import torch
 
+        if isinstance(rows, torch.Tensor):  # made on a GPU, in its own order of work
+            return lambda: rows.to(self._device)
         here = torch.from_numpy(rows)
         if self._stream is None:
             return lambda: here
