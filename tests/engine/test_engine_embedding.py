@@ -170,6 +170,41 @@ def test_a_file_has_the_vector_of_its_pixels(
     assert encoder.encode_prepared([]).shape == (0, made.shape[1])
 
 
+def test_rows_are_on_their_way_before_their_batch(
+    encoders: dict[str, QwenEncoder],
+    pictures: list[np.ndarray],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoder = encoders["transformers"]
+    expected = encoder.encode_images(pictures[:3])  # the model is loaded then
+    uploads = encoder._by_transformers._uploads
+    begin, sent = uploads.begin, []
+    monkeypatch.setattr(uploads, "begin", lambda rows: sent.append(len(rows)) or begin(rows))
+
+    def prepared() -> list[Any]:
+        for at, pixels in enumerate(pictures[:3]):
+            Image.fromarray(pixels).save(tmp_path / f"{at}.png")
+        names = [bytes(tmp_path / f"{at}.png") for at in range(3)]
+        return [encoder.prepare(name, max_pixels=10_000_000)[0] for name in names]
+
+    items = prepared()
+    assert len(sent) == 3
+    np.testing.assert_allclose(encoder.encode_prepared(items), expected, atol=1e-5)
+    assert len(sent) == 3  # and not again
+    np.testing.assert_allclose(encoder.encode_prepared(items), expected, atol=1e-5)
+    assert not uploads._sent  # the items alone hold what was sent
+
+    def full(rows: Any) -> Any:
+        raise RuntimeError("CUDA error: out of memory")
+
+    monkeypatch.setattr(uploads, "begin", full)
+    items = prepared()
+    assert [item.begun for item in items] == [None] * 3
+    monkeypatch.setattr(uploads, "begin", begin)
+    np.testing.assert_allclose(encoder.encode_prepared(items), expected, atol=1e-5)
+
+
 def test_rows_that_lie_on_the_device_have_the_same_vectors(
     encoders: dict[str, QwenEncoder], pictures: list[np.ndarray], tmp_path: Path
 ) -> None:
@@ -181,7 +216,7 @@ def test_rows_that_lie_on_the_device_have_the_same_vectors(
     assert not encoders["vllm"].takes_device_rows()
     Image.fromarray(pictures[0]).save(tmp_path / "0.png")
     item, _ = encoder.prepare(bytes(tmp_path / "0.png"), max_pixels=10_000_000)
-    there = replace(item, rows=torch.from_numpy(item.rows.copy()))
+    there = replace(item, rows=torch.from_numpy(item.rows.copy()), begun=None)
     made = encoder.encode_prepared([there, item])
     np.testing.assert_array_equal(made[0], encoder.encode_prepared([item, item])[0])
 

@@ -206,7 +206,9 @@ class QwenEncoder:
 
         _, down, across = (int(side) for side in grid)
         ids = self._prompter.picture(len(rows) // _MERGE**2).ids
-        return Item(ids, rows, (1, down, across))
+        # Before the model is loaded, which is at the first batch, nothing knows where they go.
+        model: LocalEmbedder | None = self.__dict__.get("_by_transformers")
+        return Item(ids, rows, (1, down, across), model.begin(rows) if model else None)
 
     def _size(self, width: int, height: int) -> tuple[int, int]:
         fit = self._folder.rule.fit(width, height)

@@ -5,6 +5,7 @@ All items of a pass lie one behind another, pictures and prompts alike: nothing 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from photocraft_local.embeddings.encoder import Vectors
 from photocraft_local.embeddings.qwen import attention
 from photocraft_local.embeddings.qwen.packing import halved, passes
-from photocraft_local.embeddings.qwen.uploads import Uploads
+from photocraft_local.embeddings.qwen.uploads import Sent, Uploads
 from photocraft_local.errors import EncoderError, ModelError
 from photocraft_local.serving.transformers.loading import load, out_of_memory, release
 from photocraft_local.serving.transformers.pictures import Features, shown_to
 
+_log = logging.getLogger(__name__)
 _MOST_PATCHES = {"cpu": 8192, "cuda": 65536}  # of one pass; a photo has up to 7,200 as published
 
 
@@ -32,6 +34,7 @@ class Item:
     ids: NDArray[np.int64]
     rows: NDArray[np.uint8] | Any = None
     grid: tuple[int, int, int] | None = None
+    begun: Sent | None = None  # of the rows, by ``LocalEmbedder.begin``
 
     @property
     def size(self) -> int:
@@ -58,6 +61,15 @@ class LocalEmbedder:
         self.most_patches = _MOST_PATCHES[self._device]
         frames = int(self._model.config.vision_config.temporal_patch_size)
         self._uploads = Uploads(self._device, frames)
+
+    def begin(self, rows: Any) -> Sent | None:
+        """The rows, on their way to the device, while the model is at others; from any thread. None
+        where that does not work now: their pass sends them then, and parts itself if it must."""
+        try:
+            return self._uploads.begin(rows)
+        except RuntimeError as exc:  # memory of the device, or pinned memory here
+            _log.debug("rows are sent with their pass: %s", exc)
+            return None
 
     def embed(self, items: Sequence[Item]) -> Vectors:
         """The last token's state of each item, (n, size of the model) float32, not normalised.
@@ -96,7 +108,7 @@ class LocalEmbedder:
 
     def _send(self, item: Item) -> None:
         if item.rows is not None:
-            self._uploads.send(item.rows)
+            self._uploads.send(item.rows, item.begun)
 
     def _forget(self, item: Item) -> None:
         if item.rows is not None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from photocraft_local.imaging.model_values import CHANNELS, HALF, ModelValues
 
+Sent = Callable[[], Any]  # waits, in the device's own order of work, and gives the tensor there
 VALUES = ModelValues(mean=HALF, std=HALF)
 
 
@@ -27,12 +28,13 @@ class Uploads:
         self._device, self._copies = device, copies
         self._table = torch.tensor(VALUES.table()).to(device)
         self._stream = torch.cuda.Stream() if device == "cuda" else None
-        self._sent: dict[int, Callable[[], Any]] = {}
+        self._sent: dict[int, Sent] = {}
 
-    def send(self, rows: NDArray[np.uint8] | Any) -> None:
-        """Begin to copy (patches, bytes); ``take`` of the same array ends it."""
+    def send(self, rows: NDArray[np.uint8] | Any, begun: Sent | None = None) -> None:
+        """Begin to copy (patches, bytes); ``take`` of the same array ends it. ``begun`` is what
+        ``begin`` gave for it."""
         if id(rows) not in self._sent:
-            self._sent[id(rows)] = self._begun(rows)
+            self._sent[id(rows)] = begun or self.begin(rows)
 
     def take(self, rows: NDArray[np.uint8] | Any) -> Any:
         """(patches, channel · copy · pixel) float32 on the device, bit by bit the processor's."""
@@ -48,7 +50,8 @@ class Uploads:
         """Let go of what was sent of it."""
         self._sent.pop(id(rows), None)
 
-    def _begun(self, rows: NDArray[np.uint8] | Any) -> Callable[[], Any]:
+    def begin(self, rows: NDArray[np.uint8] | Any) -> Sent:
+        """The copy, on its way; from any thread. Whoever drops it drops what was copied."""
         import torch
 
         if isinstance(rows, torch.Tensor):  # made on a GPU, in its own order of work
