@@ -7,6 +7,7 @@ this cannot do is told by None and made on the CPU (``photo_patches``). Never pr
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from photocraft_local.files.gpu_jpeg import GpuJpegs, OnDevice
 from photocraft_local.imaging.model_values import PatchLayout
 from photocraft_local.imaging.photo_patches import SizeRule
 
+_launching = threading.Lock()  # the first launch compiles, which must not happen twice at once
 _log = logging.getLogger(__name__)
 
 
@@ -73,10 +75,11 @@ def _rows(pictures: Sequence[OnDevice], layout: PatchLayout, size: SizeRule) -> 
     places = [at.turned(each.orientation) for at, each in zip(stored, pictures, strict=True)]
     boxes = [(index, 0, 0, at.width, at.height) for index, at in enumerate(places)]
     sizes = [size(at.width, at.height)[::-1] for at in places]
-    cropped = crop_resize(
-        pool, places, boxes, sizes, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0),
-        patch=layout.patch, merge=layout.merge, copies=layout.copies, dtype=uint8,
-    )  # fmt: skip
+    with _launching:
+        cropped = crop_resize(
+            pool, places, boxes, sizes, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0),
+            patch=layout.patch, merge=layout.merge, copies=layout.copies, dtype=uint8,
+        )  # fmt: skip
     spans = pairwise(cropped.starts)
     return [
         DevicePatches(

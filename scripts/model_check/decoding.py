@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from server_check.findings import Report
@@ -18,6 +19,7 @@ from server_check.findings import Report
 NAME = "JPEG files on the GPU"
 SIZE, SIDE, COUNT = (4032, 3024), 448, 64
 LEAST_DB = 45.0
+LEAST_ROWS_DB = 40.0  # another cosine transform alone may cost that, before it is shrunk
 
 
 def check_decoding(report: Report) -> None:
@@ -64,6 +66,7 @@ def check_decoding(report: Report) -> None:
             photos_per_s=round(COUNT / there, 1), cpu_photos_per_s=round(COUNT / here, 1),
             cores=os.cpu_count(),
         )  # fmt: skip
+        check_rows(report, gpu, paths[:8], (1024, 768))
         broken = Path(os.fsdecode(paths[1]))
         data = bytearray(broken.read_bytes())
         data[len(data) // 2 : len(data) // 2 + 4000] = bytes(4000)
@@ -71,6 +74,36 @@ def check_decoding(report: Report) -> None:
         mixed = gpu.decode([*paths[:4], b"/nowhere.jpg"], short_side=SIDE)
         kept = [one is not None for one in mixed]
         report.check(f"{NAME}: a bad file costs no other", kept[0] and all(kept[2:4]), kept=kept)
+
+
+def check_rows(report: Report, gpu: Any, paths: list[bytes], size: tuple[int, int]) -> None:
+    """Patch rows that stay on the device beside those of the CPU from the same full decode, which
+    both have to come to ``size`` (width, height), or turned by a quarter."""
+    from photocraft_local.errors import PhotocraftError
+    from photocraft_local.files.decode import decode_upright
+    from photocraft_local.imaging.crop_batch import Crop, crop_patches
+    from photocraft_local.imaging.device_patches import device_patches, need_kernel
+    from photocraft_local.imaging.geometry import Box
+    from photocraft_local.imaging.model_values import ModelValues, PatchLayout
+
+    def rule(width: int, height: int) -> tuple[int, int]:
+        return size if width > height else size[::-1]
+
+    name, layout = f"{NAME}: their patch rows, made there", PatchLayout(16, 2, copies=1)
+    try:
+        need_kernel()
+    except PhotocraftError as lack:
+        report.absent(name, lack.message)
+        return
+    worst = 99.0
+    for path, one in zip(paths, device_patches(gpu, paths, layout, rule), strict=True):
+        pixels = decode_upright(path).pixels
+        height, width = pixels.shape[:2]
+        crop = Crop(0, Box(0, 0, width, height), *rule(width, height))
+        wanted = crop_patches([pixels], [crop], layout, ModelValues("uint8"))
+        rows = None if one is None else one.rows.cpu().numpy()
+        worst = min(worst, 0.0 if rows is None else _decibels(rows, wanted.rows))
+    report.check(name, worst >= LEAST_ROWS_DB, db=worst, photos=len(paths))
 
 
 def _decibels(one: np.ndarray, other: np.ndarray) -> float:

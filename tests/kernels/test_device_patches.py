@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +29,11 @@ from photocraft_local.imaging.crop_batch import Crop, crop_patches  # noqa: E402
 from photocraft_local.imaging.device_patches import device_patches  # noqa: E402
 from photocraft_local.imaging.geometry import Box  # noqa: E402
 from photocraft_local.imaging.model_values import ModelValues, PatchLayout  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+from model_check import decoding  # noqa: E402
+from server_check.findings import Report  # noqa: E402
 
 BAD = b"a mark that the stand-in stumbles over"
 LAYOUT = PatchLayout(8, 2, copies=1)
@@ -100,6 +106,14 @@ def test_rows_are_those_of_the_cpu_to_a_step_and_others_are_left_to_it(files: li
         off = np.abs(one.rows.numpy().astype(int) - wanted.rows)
         assert off.max() <= 1, path
         assert off.mean() < 0.25  # Pillow rounds twice, the kernel once
+
+
+def test_gpu_check_compares_them(files: list[bytes]) -> None:
+    gpu, report = gpu_jpeg.GpuJpegs(Codec(), "cpu"), Report("a test")
+    decoding.check_rows(report, gpu, files[:8:3], (64, 32))
+    decoding.check_rows(report, gpu, files[8:9], (64, 32))  # one that is not made there
+    assert [entry["ok"] for entry in report.checks] == [True, False]
+    assert report.checks[0]["db"] > 45
 
 
 def test_rows_on_the_device_become_the_models_numbers_where_they_lie(files: list[bytes]) -> None:
