@@ -21,7 +21,7 @@ from _trajectory import TODAY, PlayedTools, Recorded
 
 from photocraft_local.agent import room, trajectory
 from photocraft_local.agent.loop import Agent
-from photocraft_local.agent.opening import opened
+from photocraft_local.agent.opening import config_of, opened
 from photocraft_local.memory.compaction import FOLDS, WRITE_SUMMARY, Compaction, Prose
 from photocraft_local.memory.memory import EpisodeMemory, Memory
 from photocraft_local.memory.skills import NoHints
@@ -138,7 +138,9 @@ class Episodes:
         return Material(stable, tuple(turns), self._summary, self._rewritten)
 
     def _fresh(self, question: str) -> EpisodeMemory:
-        record = trajectory.Trajectory(question=question, today=TODAY, backbone="replay")
+        record = trajectory.Trajectory(
+            question=question, today=TODAY, backbone="replay", config=config_of(Settings())
+        )
         return opened(record, card=self._recorded.card, hints=NoHints(), library=Path()).memory
 
     def _summary(self, turn: int) -> str:

@@ -23,7 +23,7 @@ from photocraft_local.serving.chat_model import (
 from photocraft_local.serving.judging import Left
 from photocraft_local.settings import Settings
 
-SHARE_OF_S = 8  # a summary takes at most an eighth of the window
+SHARE_OF_S = 6  # a summary takes at most a sixth of the window
 _LAST_SHARE = 5  # the last turn has a fifth of the seconds
 _LEAST_SECONDS = 0.001  # that a backbone is given; 0 would take its limit away
 
