@@ -13,7 +13,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "kernels"))
+_ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(_ROOT / "kernels"), str(_ROOT)]  # a lent machine has nothing installed
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 WHERE = "cpu" if INTERPRETED else "cuda"
 

@@ -4,7 +4,10 @@ within 3 × of the time in which the gathered bytes can be read, and faster than
 Peers in the same run, all from an fp16 store on the device: ``gather`` = index_select, product,
 topk; ``mask`` = product with everything, the rest struck out, topk. Floor: the bytes of the chosen
 rows, once, at the bandwidth of a device copy; an empty launch is shown, since a floor of some
-microseconds is less than one. No vector store uses the kernel: where it wins here, one may.
+microseconds is less than one. No vector store uses the kernel: where it wins here, one may. The
+product's own filtered search is timed from host to host beside it: the gather on the device that
+its GPU store makes, and, where faiss-gpu is, the whole store, which scores its finds again on the
+CPU.
 Needs torch and triton with CUDA; ``TRITON_INTERPRET=1`` runs the same lines on a CPU, tiny sizes,
 where only the agreement is checked.
 """
@@ -60,6 +63,33 @@ def recall_of(found: Any, store: Any, rows: Any, queries: Any) -> float:
     return sum(len(set(mine) & set(theirs)) for mine, theirs in pairs) / wanted.numel()
 
 
+def of_the_store(store: Any, rows: Any, queries: Any, rounds: int) -> dict[str, Any]:
+    """Seconds of the GPU store's gather on the device, and of the store with how it filtered (None
+    where faiss-gpu is not there)."""
+    import torch
+
+    from photocraft_local.errors import PhotocraftError
+    from photocraft_local.search.stores.device_rows import DeviceRows
+    from photocraft_local.search.stores.faiss_gpu import FaissGpuStore
+    from photocraft_local.search.stores.plain import PlainStore
+
+    vectors, chosen, asked = (each.cpu().numpy() for each in (store, rows, queries))
+    held = DeviceRows(torch, torch.device(WHERE), DIM)
+    held.follow(vectors)
+    wide = K + 8  # as the store asks
+    found = torch.from_numpy(held.best(asked, wide, chosen)[1]).to(store.device)
+    recall = recall_of(found, store, rows, queries)
+    assert recall >= 0.999, f"the store's gather finds {recall:.4f} of the reference's rows"
+    told = {"gather": seconds(lambda: held.best(asked, wide, chosen), rounds), "store": None}
+    held.release()
+    try:
+        whole = FaissGpuStore(vectors, PlainStore(vectors))
+    except PhotocraftError as lack:
+        return told | {"by": f"not run: {lack.message}"}
+    spent = seconds(lambda: whole.top_k(asked, K, chosen), rounds)
+    return told | {"store": spent, "by": whole.filtered_by}
+
+
 def main() -> None:
     quick = arguments(__doc__ or "").quick
     device = need_gpu()
@@ -87,11 +117,14 @@ def main() -> None:
     empty = empty_launch(rounds)
     recall = recall_of(topk_similarity(store, rows, queries, K)[1], store, rows, queries)
     assert recall >= 0.999, f"the kernel finds {recall:.4f} of the reference's rows"
+    product = of_the_store(store, rows, queries, rounds)
     print(f"{device}, torch {torch.__version__}, {CHOSEN:,} of {ROWS:,} x {DIM}, {BATCH} queries")
     lines = [
         (f"topk_similarity, blocks of {best[0]}, {best[1]} warps", mine),
         ("the same, one query", one),
         *((f"torch: {each.__name__}", spent) for each, spent in peers.items()),
+        ("GPU store: gather on the device, host to host", product["gather"]),
+        *([("GPU store, whole", product["store"])] if product["store"] else []),
         ("floor: the chosen bytes read", floor),
         ("empty launch", empty),
     ]
@@ -103,6 +136,9 @@ def main() -> None:
             "vs_torch": round(min(peers.values()) / mine, 2),
             "empty_launch_us": round(empty * 1e6, 1),
             "recall": round(recall, 4),
+            "store_gather_times_of_floor": round(product["gather"] / floor, 2),
+            "store_times_of_floor": product["store"] and round(product["store"] / floor, 2),
+            "store_filtered_by": product["by"],
         }
     )
 

@@ -31,6 +31,8 @@ CLAIMS: dict[str, dict[str, Callable[[Figures], bool | None]]] = {
     "topk_similarity": {
         "within 3 x of the gathered bytes": lambda seen: seen["times_of_floor"] <= 3,
         "faster than torch's own calls": lambda seen: seen["vs_torch"] > 1,
+        "the store's gather within 3 x": lambda seen: seen["store_gather_times_of_floor"] <= 3,
+        "the whole store within 3 x": lambda seen: _at_most(seen["store_times_of_floor"], 3),
     },
 }
 
@@ -79,6 +81,10 @@ def _ran(script: Path, argument: str, device: str) -> tuple[int, list[str]]:
 
 def _at_least(value: float | None, bound: float) -> bool | None:
     return None if value is None else value >= bound
+
+
+def _at_most(value: float | None, bound: float) -> bool | None:
+    return None if value is None else value <= bound
 
 
 def _tell(report: Report, name: str, held: bool | None, device: str, figures: Figures) -> None:

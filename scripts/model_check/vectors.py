@@ -57,6 +57,7 @@ def check_vectors(report: Report, num_rows: int = 1_000_000) -> None:
         gather_row_us=round(gather * 1e6, 4),
         scan_all_ms=round(scan * 1e3, 3),
         gather_up_to_rows=int(scan / gather),
+        filters=store.reason,
         upload_s=round(upload, 2),
         bytes_of_all=vectors.nbytes,
     )

@@ -85,6 +85,11 @@ def _asked_for(wanted: str) -> Choice:
         raise MissingExtraError("faiss", "cpu", "the FAISS search engine")
     if wanted == "faiss-gpu" and not _faiss_is_there():
         raise MissingExtraError("faiss", "gpu", "vector search on a GPU")
+    if wanted == "faiss-gpu":
+        where = "on the GPU where a second copy has room"
+        if importlib.util.find_spec("torch") is None:
+            where = "on the host, since torch is not installed"
+        return Choice(wanted, f"asked for; filtered rows are gathered {where}")
     return Choice(wanted, "asked for")
 
 

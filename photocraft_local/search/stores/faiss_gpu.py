@@ -1,20 +1,21 @@
 """The store that keeps an fp16 copy of the vectors on a GPU, by FAISS's flat index.
 
 FAISS's GPU indexes take an ``IDSelector`` and ignore it without a word, so none is ever given. A
-filter either gathers: the rows that pass are copied to the GPU and searched there by themselves;
-or it masks: the whole index is asked for more rows than are wanted and those that do not pass are
-dropped, which is exact where enough are left. Which of both is cheaper is measured on the GPU that
-is there. FAISS rounds queries to fp16; stores/exact.py makes up for it.
+filter gathers: the rows that pass are copied to the GPU and searched there by themselves; or it
+gathers on the device, from a second copy that torch holds there (device_rows.py), where there is
+torch and room for it; or it masks: the whole index is asked for more rows than are wanted and those
+that do not pass are dropped, which is exact where enough are left. Which is cheapest is measured on
+the GPU that is there. Queries are rounded to fp16; stores/exact.py makes up for it.
 
 No GPU has run this yet: tests drive it by a stand-in for the module.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,6 +26,7 @@ from photocraft_local.search.faiss_scan import load_faiss
 from photocraft_local.search.halves import Halves, Rows, Singles
 from photocraft_local.search.ranking import BestRows
 from photocraft_local.search.row_lookup import Ids
+from photocraft_local.search.stores.device_rows import DeviceRows, quickest, torch_device
 from photocraft_local.search.stores.exact import settled
 from photocraft_local.search.stores.store import Found, VectorStore
 
@@ -34,6 +36,7 @@ _UPLOAD_ELEMENTS = 1 << 24  # float32 numbers that are added at once: 64 MiB
 _GATHER_BYTES = 1 << 28  # of gathered vectors that are on the GPU at once
 _SAMPLE = 4096  # rows by which the way of filtering is chosen
 _MASK_SPARE = 1.2
+_log = logging.getLogger(__name__)
 
 
 class FaissGpuStore:
@@ -59,12 +62,19 @@ class FaissGpuStore:
         self._index: Any = faiss.GpuIndexFlatIP(self._resources, store.shape[1], config)
         self._store = store[:0]
         self._seconds: tuple[float, float] | None = None
-        self.filtered_by = ""  # 'gather' or 'mask': how the latest filter ran
+        self.filtered_by = ""  # 'gather', 'device' or 'mask': how the latest filter ran
+        self._resident: DeviceRows | None = None  # made by the first filter
+        self._lack = ""  # why there is none and never will be
         self.grow(store)
 
     @property
     def reason(self) -> str:
-        return f"GPU {self._device}, {self._store.nbytes / (1 << 20):,.0f} MiB of fp16 vectors"
+        held = f"GPU {self._device}, {self._store.nbytes / (1 << 20):,.0f} MiB of fp16 vectors"
+        if self._lack:
+            return f"{held}; filtered rows come from the host, since {self._lack}"
+        if self._resident is not None:
+            return f"{held}, twice, so that filtered rows are gathered there"
+        return held
 
     def top_k(self, queries: Singles, k: int, rows: Rows | None) -> Found:
         """``VectorStore.top_k``."""
@@ -96,7 +106,7 @@ class FaissGpuStore:
         with self._lock:
             for at in range(int(self._index.ntotal), len(vectors), step):
                 with _in_its_memory(self._device):
-                    self._index.add(vectors[at : at + step].astype(np.float32))
+                    self._add(vectors[at : at + step].astype(np.float32))
             self._store = np.ascontiguousarray(vectors)
         self._beside.grow(vectors, np.empty(0, np.int64) if photo_ids is None else photo_ids)
 
@@ -109,13 +119,61 @@ class FaissGpuStore:
             scores, rows = self._index.search(queries, k)
         return scores, rows
 
+    def _add(self, vectors: Singles) -> None:
+        try:
+            self._index.add(vectors)
+        except RuntimeError:
+            if self._resident is None:
+                raise
+            self._go_without(SearchError("FAISS's own copy wants its memory"))
+            self._index.add(vectors)
+
     def _within(self, queries: Singles, k: int, rows: Rows) -> Found:
         wide = math.ceil(k * len(self._store) / len(rows) * _MASK_SPARE)
+        try:
+            return self._by_cheapest(queries, k, rows, wide)
+        except RuntimeError as exc:  # torch's, memory first of all; FAISS's are SearchErrors
+            self._go_without(exc)
+        return self._by_cheapest(queries, k, rows, wide)
+
+    def _by_cheapest(self, queries: Singles, k: int, rows: Rows, wide: int) -> Found:
+        self.filtered_by = self._cheapest(len(rows), wide)
+        if self.filtered_by == "mask":
+            return self._masked(queries, k, rows, wide)
+        return self._gathered(queries, k, rows)
+
+    def _cheapest(self, number: int, wide: int) -> str:
+        """The way for ``number`` rows; ``wide`` is what a mask would ask for."""
+        resident = self._followed()
         fits = wide <= min(MOST_ROWS, len(self._store))
-        gather, scan = self._measured() if fits else (0.0, math.inf)
-        self.filtered_by = "gather" if gather * len(rows) < scan else "mask"
-        if self.filtered_by == "gather":
-            return self._gathered(queries, k, rows)
+        if not fits and resident is None:
+            return "gather"
+        gather, scan = self._measured()
+        costs = {"device": math.inf if resident is None else resident.seconds(number)}
+        costs |= {"mask": scan if fits else math.inf, "gather": gather * number}
+        return min(costs, key=lambda way: costs[way])
+
+    def _followed(self) -> DeviceRows | None:
+        """The device's second copy, as long as the store. None where there is none."""
+        if self._lack:
+            return None
+        try:
+            if self._resident is None:
+                self._resident = DeviceRows(*torch_device(self._device), self._store.shape[1])
+            self._resident.follow(self._store)
+        except (SearchError, RuntimeError) as exc:
+            self._go_without(exc)
+        return self._resident
+
+    def _go_without(self, cause: Exception) -> None:
+        """Say so, once: without a second copy every filter still runs."""
+        self._lack = cause.message if isinstance(cause, SearchError) else str(cause)[:200]
+        resident, self._resident = self._resident, None
+        if resident is not None:
+            resident.release()
+        _log.warning("filtered rows come from the host, not from the GPU's memory: %s", self._lack)
+
+    def _masked(self, queries: Singles, k: int, rows: Rows, wide: int) -> Found:
         passing = np.zeros(len(self._store), np.bool_)
         passing[rows] = True
         scores, found = self._search(queries, wide)
@@ -130,6 +188,11 @@ class FaissGpuStore:
         return scores, found
 
     def _gathered(self, queries: Singles, k: int, rows: Rows) -> Found:
+        if self._resident is not None and self.filtered_by != "gather":
+            return self._resident.best(queries, k, rows)
+        return self._from_host(queries, k, rows)
+
+    def _from_host(self, queries: Singles, k: int, rows: Rows) -> Found:
         best = BestRows(len(queries), k)
         step = max(k, _GATHER_BYTES // (2 * self._store.shape[1]))
         # FAISS wants both sides in one type; fp16 halves what crosses the bus.
@@ -149,14 +212,14 @@ class FaissGpuStore:
         return best.sorted()
 
     def _measured(self) -> tuple[float, float]:
-        """Seconds for gathering one row, and for searching all of them, on this GPU."""
+        """Seconds for gathering one row from the host, and for searching all, on this GPU."""
         if self._seconds is None:
             rng = np.random.default_rng(0)
             number = min(_SAMPLE, len(self._store))
             rows = np.sort(rng.choice(len(self._store), number, replace=False))
             query = np.zeros((1, self._store.shape[1]), np.float32)
-            gather = _quickest(lambda: self._gathered(query, 1, rows))
-            self._seconds = gather / number, _quickest(lambda: self._search(query, 1))
+            gather = quickest(lambda: self._from_host(query, 1, rows))
+            self._seconds = gather / number, quickest(lambda: self._search(query, 1))
         return self._seconds
 
 
@@ -177,12 +240,3 @@ def no_gpu(faiss: Any, device: int = 0) -> str:
         return "it is the build for CPUs (extra 'cpu')"
     number = faiss.get_num_gpus()
     return "" if number > device else f"GPU {device} is wanted, {number} are seen"
-
-
-def _quickest(run: Callable[[], object]) -> float:
-    spent = []
-    for _ in range(3):
-        start = time.perf_counter()
-        run()
-        spent.append(time.perf_counter() - start)
-    return min(spent)
