@@ -3,7 +3,9 @@ on the CPU, tests/engine/test_device_rows_torch.py runs the same."""
 
 from __future__ import annotations
 
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import gpu_stand_in
@@ -199,7 +201,21 @@ def test_the_cost_is_measured_once_on_the_device(vectors: Any, torch: Any) -> No
     assert rows.seconds(N) >= first
 
 
-def test_no_torch_and_no_device_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", [ImportError, OSError])
+def test_a_torch_that_cannot_be_loaded_leaves_the_present_ways(
+    vectors: Any, fault: type[Exception], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = f"raise {fault.__name__}('libcudart.so.13: cannot open shared object file')"
+    (tmp_path / "torch.py").write_text(broken)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(faiss_gpu, "torch_device", device_rows.torch_device)
+    gpu = opened(vectors, "mask", monkeypatch)
+    assert_same(gpu, vectors, vectors[[7, 40]].astype(np.float32), 9, np.arange(0, N, 4))
+    assert "cannot be loaded: libcudart" in gpu.reason
+
+
+def test_no_torch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_faiss_is_there", lambda: True)
     monkeypatch.setattr(device_rows, "find_spec", lambda name: None)
     monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: None)

@@ -131,8 +131,13 @@ def torch_device(number: int) -> tuple[Any, Any]:
     """torch and its CUDA device of that number. Raises SearchError where either is not there."""
     if find_spec("torch") is None:
         raise SearchError("torch is not installed", hint="install the extra 'gpu'")
-    import torch
-
+    try:
+        import torch
+    except (ImportError, OSError, RuntimeError) as exc:  # a library of CUDA's that is not there
+        raise SearchError(
+            f"torch is installed but cannot be loaded: {str(exc)[:200]}",
+            hint="install torch again, in the build for this machine's CUDA",
+        ) from exc
     seen = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if number >= seen:
         raise SearchError(
