@@ -108,6 +108,9 @@ CAMERAS = (
         ("photos prises avec le Legend à Pise", "place Pise; camera Legend"),
         ("fotos tomadas con la Legend", "camera Legend"),
         ("a legend with a dog", "look legend with a dog"),
+        ("photos taken with the Legend or the Pixel 4", "camera Legend / Pixel 4"),
+        ("taken with the Nikon D750 or the Legend", "camera Nikon D750 / Legend"),
+        ("photos taken with neither the Legend nor the Nikon", "no camera Legend / Nikon"),
         ("photos of the legend", "look legend"),
         ("a photo with the dog", "look dog"),
     ],
@@ -221,6 +224,8 @@ HOSTILE = [
     "first last " * 90, "where we " * 100, "except those " * 70, "how many " * 100, ", " * 490,
     "which photos show " * 55, "which photos " + "that show " * 95, "wurde " * 166, "des photos "
     + "qui montrent " * 75, "in another year " * 60, "和同一个地方" * 160, "se han " * 140,
+    "ne montrent pas " * 60, "en las que no hay " * 55, "photos where " + "can be seen " * 80,
+    "taken with the X1 or " * 45, "Foto, das zeigt " * 60, "photos where a " * 60,
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from photocraft_local.agent.planner.conditions import CameraCondition
 from photocraft_local.agent.planner.draft import Draft
 from photocraft_local.agent.planner.looks import phrase
-from photocraft_local.agent.planner.words import MENTION_NOT, PHOTO
+from photocraft_local.agent.planner.words import CJK_NOT, MENTION_NOT, PHOTO
 
 _NAMES = (
     "agfa|apple|ipad|iphone|asus|blackberry|canon|powershot|eos|casio|contax|dji|epson|fairphone"
@@ -25,13 +25,16 @@ _NAMES = (
 _MODEL = (
     r"(?: (?:coolpix|powershot|eos|lumix|cyber-?shot|galaxy|pixel|xperia|finepix|iphone|ipad"
     r"|legend|pro|max|plus|mini|ultra|zoom|mark|ii|iii|iv|se|xs|xr|x\b(?!-)"
-    r"|[a-z]{0,5}(?:-[a-z]{0,5})?\d[\w-]*))*"
+    r"|[a-z]{0,5}(?:-[a-z]{0,5})?\d[a-z\d-]*))*"
 )
 # A model without its maker, e.g. "X-T4", "D750", "DSC-RX100M3"; no "A4", "4k", "june2021".
 _BARE = r"(?=[\w-]{3})(?![a-z]+(?:19|20)\d\d\b)[a-z]{1,5}(?:-[a-z]{0,5})?\d[\w-]*"
-_ONE = rf"(?:(?:{_NAMES}){_MODEL})"
+# "Canon Beach", "Sharp Lake": a place of that name.
+_NO_PLACE = r"(?! (?:city|beach|falls|park|river|lake|hills?|valley|island|street|road)\b)"
+_ONE = rf"(?:(?:{_NAMES}){_MODEL}{_NO_PLACE})"
 _CAMERA = rf"(?P<name>{_ONE})"
 _ANY_CAMERA = rf"(?P<name>{_ONE}|{_BARE})"
+_ANY_ONE = rf"(?:{_ONE}|{_BARE})"
 _ITSELF = r"(?: (?:camera|phone|smartphone|kamera|handy|appareil|cámara))?"
 _TAKEN = (
     r"(?:taken|took|shot|made|captured|photographed|snapped|aufgenommen|fotografiert|gemacht|prises?"
@@ -55,7 +58,8 @@ _CHINESE = {
 }  # fmt: skip
 _PATTERNS.append(
     re.compile(
-        rf"用(?:我的|了)?(?P<name>{'|'.join(_CHINESE)}|{_NAMES})(?:相机|手机)?(?=拍|照|的|在|$)",
+        rf"用(?:我的|了)?(?P<name>{'|'.join(_CHINESE)}|(?:{_NAMES}){_MODEL})"
+        r" ?(?:相机|手机)?(?=拍|照|的|在|$)",
         re.I,
     )
 )
@@ -107,25 +111,30 @@ def known_cameras(draft: Draft, names: Sequence[str]) -> list[tuple[int, int, Ca
     """ "taken with the Legend": a camera of the library by its whole name, or that without its
     maker, whatever words it is made of. Takes them out as ``placed_cameras``."""
     said = sorted({part for name in names for part in _parts(name)}, key=lambda part: -len(part))
-    if not said:
-        return []
-    listed = "|".join(map(re.escape, said))
+    listed = "|".join(map(re.escape, said)) or "(?!)"
+    more = rf"(?:{_JOINT}(?:{_WITH} )?{_OWNED}(?:{listed}|{_ANY_ONE})(?!\w))*"
     by = rf"(?:{_TAKEN}|take|shoot|snap)"
     pattern = re.compile(
         rf"\b(?:{by} (?={_WITH}\b)|(?={_WITH}\b[^,;:.!?]* {_TAKEN}\b))"
-        rf"(?P<said>{_WITH} {_OWNED}(?P<name>{listed}))(?!\w)",
+        rf"(?P<said>{_WITH} (?:(?P<no>neither |weder )|(?:either |entweder )?){_OWNED}"
+        rf"(?P<names>(?:{listed}|{_ANY_ONE})(?!\w){more}))",
         re.I,
     )
+    one = re.compile(rf"(?<!\w)(?:{listed}|{_ANY_ONE})(?!\w)", re.I)
+    known = {name.casefold() for name in said}
     found = []
     for match in pattern.finditer(draft.text):
         at, end = match.span("said")
-        if not draft.is_free(at, end):
+        names = tuple(one.findall(match["names"]))
+        if not draft.is_free(at, end) or (
+            match["no"] is None and known.isdisjoint(map(str.casefold, names))
+        ):
             continue
         first = match.start() if draft.is_free(match.start(), at) else at  # "did I take | with"
         start = draft.claim_before(first, MENTION_NOT)
         words = draft.claim(first, end).strip()
-        negated = start < first
-        condition = CameraCondition(f"not {words}" if negated else words, (match["name"],), negated)
+        negated = start < first or match["no"] is not None
+        condition = CameraCondition(f"not {words}" if start < first else words, names, negated)
         found.append((start, end, condition))
     return found
 
@@ -151,7 +160,8 @@ def placed_cameras(draft: Draft) -> list[tuple[int, int, CameraCondition]]:
                 continue  # the second of "taken with my Nikon or Sony"
             draft.claim(match.start(), match.end())
             names, start, end = _listed(draft, match)
-            start, first = draft.claim_before(start, MENTION_NOT), start
+            denial = CJK_NOT if match.group().startswith("用") else MENTION_NOT
+            start, first = draft.claim_before(start, denial), start
             negated = start < first
             said = re.sub(rf"^{PHOTO} ", "", draft.text[first:end].strip(), flags=re.I)
             condition = CameraCondition(f"not {said}" if negated else said, names, negated)

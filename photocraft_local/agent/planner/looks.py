@@ -49,6 +49,8 @@ def phrase(text: str) -> str:
     ]
     found = _without_commands(found)
     while found and _is_edge(found[-1], words.EDGE - words.LEFT):
+        if found[-1].casefold() in words.SHOW and len(found) > 1:
+            break  # "an air show"
         found.pop()
     return " ".join(" ".join(found).split())
 
@@ -62,6 +64,8 @@ def _without_commands(found: list[str]) -> list[str]:
             "".join(found[1:2]), words.GERMAN_ARTICLES
         ):
             break  # "war memorial", but "war das Schloss"
+        if found[0].casefold() == "show" and "".join(found[1:2]).casefold() in words.OF_A_SHOW:
+            break
         found = found[1:]
     return found
 

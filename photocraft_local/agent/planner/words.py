@@ -48,7 +48,7 @@ FACTS = {
 
 NOT = _pattern(
     rf"\b(?:(?:everything|anything|all(?: {PHOTO})?) but|(?:but )?(?:"
-    r"without(?: any)?|neither|weder|with no|no|not(?: any)?|excluding"
+    r"ne montrent pas|no muestran|without(?: any)?|neither|weder|with no|no|not(?: any)?|excluding"
     r"|(?:please )?(?:leave out|leaving out"
     r"|(?:skip|omit|omitting|exclude|ignore)(?= (?:the|all|any)\b))"
     r"|except(?: for)?|other than|rather than|instead of|lacking|free of|minus"
@@ -58,7 +58,7 @@ NOT = _pattern(
 )
 CJK_NOT = re.compile(r"(?:但是?)?(?:不是|不要|不含|不包括|不|没有|没|非)$")
 # "without cats and dogs": both are meant; a comma ends it.
-LIST_JOINT = _pattern(r" ?, ?(?:and|or|nor) | (?:and|or|nor|und|oder|et|ou|ni|y|o)(?: no)? ")
+LIST_JOINT = _pattern(r" ?, ?(?:and|or|nor) | (?:and|or|nor|und|oder|noch|et|ou|ni|y|o)(?: no)? ")
 SCOPE_END = _pattern(r"[,;:.!?，。；的]|\b(?:but|yet|aber|mais|pero)\b")
 # "without dogs or in Berlin": what the "or" joins is no longer among the unwanted things.
 OPEN_END = _pattern(r"\b(?:or|nor|oder|ou) *$")
@@ -119,6 +119,8 @@ COMMANDS = frozenset(
     busca encuentra
     """.split()  # noqa: SIM905
 )
+SHOW = frozenset({"show", "shows"})  # behind a noun, something that is seen
+OF_A_SHOW = frozenset("jumping jumper jumpers room rooms girl girls window".split())  # noqa: SIM905
 LEFT = frozenset("den die des war un une el la le".split())  # noqa: SIM905
 # Small words behind which a command may still come.
 NO_ARTICLES = frozenset(

@@ -44,7 +44,7 @@ def _denial(sheet: Sheet, start: int) -> int:
 
 def _main_verbs(sheet: Sheet) -> Iterator[tuple[int, re.Match[str]]]:
     """The last verb of each sentence whose subject is photos: one before it belongs to a name
-    or to a relative clause."""
+    or to a relative clause, or says what is seen beside what a last one denies."""
     text = sheet.draft.text
     for subject in phrase_of("predicates", "subject").finditer(text):
         end = _SENTENCE_END.search(text, subject.end())
@@ -55,8 +55,10 @@ def _main_verbs(sheet: Sheet) -> Iterator[tuple[int, re.Match[str]]]:
             for verb in phrase_of("predicates", "verb").finditer(text, subject.end(), stop)
             if not any(start <= verb.start() < upto for start, upto in relatives)
         ]
-        if verbs and text[subject.end() : verbs[-1].start()].strip():
-            yield subject.end(), verbs[-1]
+        if verbs:
+            denied = _denial(sheet, verbs[-1].start()) < verbs[-1].start()
+            for verb in reversed(verbs[-2:] if denied else verbs[-1:]):
+                yield subject.end(), verb  # "tienen nieve y | no muestran gente"
             return
 
 
@@ -66,12 +68,9 @@ def _relative_matches(sheet: Sheet, start: int = 0) -> Iterator[re.Match[str]]:
 
 def _relatives(sheet: Sheet) -> Iterator[tuple[int, re.Match[str]]]:
     """ "photos of the day after the parade that show a dog": the verb is the nearest photos'."""
-    for key, noun in (("relative", phrase_of("predicates", "plural")), ("participle", _any())):
+    kinds = {"relative": "plural", "relative_one": "noun", "participle": "noun"}
+    for key, noun in ((key, phrase_of("predicates", noun)) for key, noun in kinds.items()):
         for verb in list(sheet.draft.matches(phrase_of("predicates", key))):
             nouns = [match.end() for match in noun.finditer(sheet.draft.text, 0, verb.start())]
-            if nouns and sheet.draft.text[nouns[-1] : verb.start()].strip():
+            if nouns:
                 yield nouns[-1], verb
-
-
-def _any() -> re.Pattern[str]:
-    return phrase_of("predicates", "noun")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from photocraft_local.agent.planner.understand.phrases import table
+from photocraft_local.agent.planner.understand.phrases import phrases, table
 
 _WORD = re.compile(r"(?<![\w'-])(?:w/o|w/|[^\W\d_]{2,14})(?![\w'-])")
 
@@ -32,6 +32,8 @@ def spelt(text: str) -> tuple[str, list[str]]:
         return right
 
     text = _PLUS.sub("and", _WHAT_ABOUT.sub("", text))
+    for form in phrases("rewritten"):
+        text = form.pattern.sub(form.cells[0], text)
     return _FORM.sub("from", _WORD.sub(meant, text)), list(dict.fromkeys(notes))
 
 
