@@ -42,7 +42,10 @@ def _things(path: Path | None) -> Sequence[str]:
         raise EvaluationError(
             f"{path} cannot be read: {exc}", hint="a text file in UTF-8, one thing a line"
         ) from exc
-    return list(dict.fromkeys(line.strip().lower() for line in lines if line.strip()))
+    found = list(dict.fromkeys(line.strip().lower() for line in lines if line.strip()))
+    if not found:
+        raise EvaluationError(f"{path} names nothing", hint="one thing a line, such as: dog")
+    return found
 
 
 def _seen(parts: Parts, things: Sequence[str], total: int) -> dict[str, set[str]]:

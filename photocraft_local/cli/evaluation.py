@@ -18,6 +18,7 @@ from photocraft_local.cli.parser import (
     positive,
     settings_overrides,
 )
+from photocraft_local.errors import UsageError
 from photocraft_local.records import Json
 from photocraft_local.settings import Settings
 
@@ -91,6 +92,11 @@ def settings_of(args: argparse.Namespace) -> Settings:
 def options_of(args: argparse.Namespace, track: str) -> Options:
     from photocraft_local.app.benchmarking import Options
 
+    if args.top_k and args.preset != "embedding-only":
+        raise UsageError(
+            f"--top-k is of the preset embedding-only, and the preset is {args.preset}",
+            hint="leave it out, or add --preset embedding-only",
+        )
     skills = getattr(args, "skills", None)
     return Options(
         preset=args.preset,

@@ -54,10 +54,15 @@ def _changed(one: Proposal, key: str, read: Callable[[str], str]) -> Proposal:
     if key in _DECIDED:
         return replace(one, status=_DECIDED[key])
     if key == "e":
-        return replace(one, question=read("question: ").strip() or one.question)
+        return replace(one, question=_words(read("question: ")) or one.question)
     if key == "t":
-        return replace(one, text=read("answer in words, empty for none: ").strip())
+        return replace(one, text=_words(read("answer in words, empty for none: ")))
     return one
+
+
+def _words(typed: str) -> str:
+    """Bytes that are no UTF-8 reach Python as lone surrogates, which no file takes: a mark."""
+    return typed.encode("utf-8", "replace").decode().strip()
 
 
 def _show(one: Proposal, console: Console, name_of: Callable[[str], str]) -> None:

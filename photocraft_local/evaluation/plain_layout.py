@@ -64,7 +64,8 @@ def read_questions(
         try:
             question = _question(row, library)
         except (KeyError, TypeError, ValueError) as exc:
-            problems.add("bad-line", where, f"no question: {exc}")
+            lacks = f"it lacks {exc}" if isinstance(exc, KeyError) else exc
+            problems.add("bad-line", where, f"no question: {lacks}")
             continue
         if question.id in seen:
             problems.add("duplicate-id", where, f"question {question.id}")
@@ -76,7 +77,9 @@ def read_questions(
 
 
 def _question(row: Mapping[str, Any], library: str) -> EvalQuestion:
-    gold, groups = row["gold"], row.get("groups", [])
+    """``gold`` may be null, or not there, where ``gold_text`` is the whole of what is known."""
+    has_gold = not (row.get("gold") is None and row.get("gold_text"))
+    gold, groups = row["gold"] if has_gold else [], row.get("groups", [])
     texts = [row["id"], row["question"], row.get("kind", ""), row.get("gold_text", "")]
     if not isinstance(gold, list) or not isinstance(groups, list):
         raise ValueError("its gold or its groups are no list")
@@ -95,6 +98,7 @@ def _question(row: Mapping[str, Any], library: str) -> EvalQuestion:
         hops=hops if isinstance(hops, int) else 0,
         groups=tuple(groups),
         gold_text=gold_text,
+        has_gold=has_gold,
     )
 
 

@@ -30,6 +30,30 @@ def submission(rows: Sequence[ResultRow], meta: Mapping[str, Json]) -> dict[str,
     return {"meta": dict(meta), "predictions": predictions}
 
 
+def check_target(path: Path) -> None:
+    """Before hours of questions. Raises EvaluationError where the folder is missing, or a file
+    stands there that is no export."""
+    if not path.parent.is_dir():
+        raise EvaluationError(
+            f"there is no folder {str(path.parent)!r} for the export", hint="make it first"
+        )
+    if path.is_symlink() or (path.exists() and not _is_ours(path)):
+        raise EvaluationError(
+            f"{str(path)!r} exists and is no export of photocraft",
+            hint="name another file; nothing of yours is written over",
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        told = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    if isinstance(told, dict):
+        return told.keys() == {"meta", "predictions"}
+    return isinstance(told, list) and all(isinstance(row, dict) and "pred" in row for row in told)
+
+
 def write(path: Path, content: Json) -> None:
     text = json.dumps(content, indent=1, sort_keys=True) + "\n"
     with mapped(path):

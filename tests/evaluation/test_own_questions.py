@@ -102,6 +102,35 @@ def test_decisions_are_kept_one_by_one(folder: Path, uids: dict[int, list[str]])
     assert made[2].status == "proposed"
 
 
+def test_a_terminal_that_is_not_utf_8_spoils_nothing(
+    folder: Path, uids: dict[int, list[str]]
+) -> None:
+    made, _ = decided(folder, uids, "e", "caf\udce9", "t", "\udcff", "a")
+    assert (made[0].question, made[0].text, made[0].status) == ("caf?", "?", "accepted")
+
+
+def test_a_question_whose_photos_nobody_knows_is_judged_by_its_words(
+    settings: Settings, uids: dict[int, list[str]], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    year = min(uids)
+    asked = {"question": f"how many photos are from {year}", "gold_text": str(len(uids[year]))}
+    rows = [
+        {"id": "1", "question": f"photos from {year}", "gold": uids[year]},
+        {"id": "2", **asked, "gold": None},
+        {"id": "3", **asked},
+        {"id": "4", "question": "photos", "gold": None},
+    ]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert own(settings, str(file), "--out", str(tmp_path / "run"), "--json") == 0
+    shown = capsys.readouterr()
+    told = json.loads(shown.out)["figures"]
+    assert (told["all"]["num"], told["all"]["em"][0]) == (1, 1)
+    assert (told["text"]["without_gold"], told["text"]["text_normalised"]) == (2, 1)
+    assert "bad-line: mine.jsonl line 4" in shown.err
+
+
 def own(settings: Settings, *words: str) -> int:
     common = ["--library", str(settings.library), "--encoder", "null", "--backbone", "planner"]
     return main(["eval", "own", *words, *common])

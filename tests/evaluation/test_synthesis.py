@@ -109,3 +109,23 @@ def test_an_edit_that_cannot_be_used_is_named_with_its_line(
     told = capsys.readouterr().err
     assert "line 1" in told
     assert named in told
+
+
+def test_nothing_proposed_leaves_no_file_and_says_why(
+    library: Path, shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    things, out = tmp_path / "things.txt", tmp_path / "out"
+    things.write_text("unicorn\n")
+    command = [str(out), "--count", "2", "--hops", "1", "--things", str(things)]
+    assert synthesize(library, *command, "--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["file"], told["proposals"]) == (None, 0)
+    assert told["not_taken"]
+    assert not out.exists()
+    assert synthesize(library, *command) == 1
+    assert "no question could be proposed" in capsys.readouterr().out
+    things.write_text("\n \n")
+    assert synthesize(library, *command) == 2
+    assert "names nothing" in capsys.readouterr().err

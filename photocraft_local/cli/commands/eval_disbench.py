@@ -29,6 +29,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.evaluation.disbench.layout import load
     from photocraft_local.evaluation.several import of_runs
 
+    if args.export:
+        submission.check_target(args.export)
     dataset = load(args.folder.absolute(), split=args.split or "", strict=args.strict)
     settings, out = evaluation.settings_of(args), evaluation.out_of(args, dataset.name)
     told = evaluation.listeners(console, dataset, out)

@@ -6,6 +6,7 @@ With ``--ask`` or ``--questions`` the files are asked about, too, and answers in
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,12 @@ from photocraft_local.cli.rendering import count_text
 from photocraft_local.errors import UsageError
 from photocraft_local.records import Json
 
+_ASKING: dict[str, Callable[[argparse.Namespace], object]] = {  # of questions: option → given?
+    "--out": lambda args: args.out,
+    "--runs": lambda args: args.runs,
+    "--concurrency": lambda args: args.concurrency != 1,
+    "--retry-failed": lambda args: args.retry_failed,
+}
 _RULES = ("num", "text_exact", "text_normalised", "text_contained", "em")
 
 
@@ -52,8 +59,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.evaluation.metadata_truth import VERDICTS, check_metadata
 
     asks = args.ask or args.questions
-    if args.out and not asks:
-        raise UsageError("--out goes with --ask or --questions", hint="add one of them")
+    if not asks and (idle := [name for name, value in _ASKING.items() if value(args)]):
+        raise UsageError(
+            f"{idle[0]} goes with --ask or --questions", hint="add one of them, or leave it out"
+        )
+    if args.ask and args.questions:
+        raise UsageError(
+            "--ask makes questions and --questions gives others", hint="give one of them"
+        )
     found = check_metadata(args.folder, args.table, strict=args.strict)
     show_faults(found.problems, console, "--json")
     wrong = found.of("wrong", "missing")

@@ -30,6 +30,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.evaluation.photobench.scores import scores, submission_rows
     from photocraft_local.evaluation.several import of_runs
 
+    if args.export:
+        submission.check_target(args.export)
     queries = args.queries and args.queries.absolute()
     dataset = load(
         args.folder.absolute(), language=args.language, queries=queries, strict=args.strict

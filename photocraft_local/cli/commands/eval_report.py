@@ -36,7 +36,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """With ``--json`` a page is written only where ``--out`` names it."""
     from photocraft_local.app.own_questions import pictures_of_library
     from photocraft_local.evaluation.reports.report import check_target, report, write_html
+    from photocraft_local.evaluation.results import RunFolder
 
+    RunFolder.load(args.folder)  # what is no run is refused for that, not for its page
     target = args.out or (None if args.json else args.folder / "report.html")
     if target is not None:
         check_target(target)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.evaluation import show_faults, show_table
-from photocraft_local.cli.parser import add_encoder_option, settings_overrides
+from photocraft_local.cli.parser import add_encoder_option, positive, settings_overrides
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -66,10 +66,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _ranks(text: str) -> tuple[int, ...]:
-    ks = tuple(sorted({int(part) for part in text.split(",")}))
-    if not ks or ks[0] < 1:
-        raise ValueError("ranks begin at 1")
-    return ks
+    """An argparse type: whole numbers from 1 up, joined by commas."""
+    return tuple(sorted({positive(part) for part in text.split(",")}))
 
 
 def _show(found: RetrievalReport, console: Console) -> None:

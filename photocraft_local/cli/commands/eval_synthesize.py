@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,6 +67,8 @@ def _proposed(parts: Parts, args: argparse.Namespace, console: Console) -> int:
     dials = Dials(questions=args.count, hops=args.hops, seed=args.seed, unanswerable=0.1)
     synthesis.check_free(args.out)
     made, dropped = proposed(parts, dials, args.things)
+    if not made:
+        return _nothing(dropped, args, console)
     args.out.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = [_with_sheet(parts, one, args.out) for one in made]
     path = synthesis.write(args.out, made)
@@ -75,7 +78,18 @@ def _proposed(parts: Parts, args: argparse.Namespace, console: Console) -> int:
         console.line(f"{count_text(len(made), 'proposal')} in {path}, a contact sheet each")
         console.line('set "status" of each to "accepted" or "rejected", or edit it, then --review')
         console.line("--review in a terminal asks for each; eval own runs what was accepted")
-    return exit_codes.OK if made else exit_codes.NOTHING_FOUND
+    return exit_codes.OK
+
+
+def _nothing(dropped: Mapping[str, int], args: argparse.Namespace, console: Console) -> int:
+    """Leaves no file, so that other words or another seed may be tried in the same folder."""
+    if args.json:
+        console.json({"file": None, "proposals": 0, "not_taken": dict(dropped)})
+    else:
+        reasons = ", ".join(f"{num} {reason}" for reason, num in dropped.items())
+        console.line(f"no question could be proposed; drafts not taken: {reasons or 'none'}")
+        console.line("more photos with time and place help, --things FILE, or another --seed")
+    return exit_codes.NOTHING_FOUND
 
 
 def _with_sheet(parts: Parts, one: Proposal, folder: Path) -> Proposal:
