@@ -82,7 +82,8 @@ def update_events(database: Database, *, gap_hours: float, gap_km: float) -> int
     )
     # Exact as float64: ids and seconds are far below 2**53.
     table = np.concatenate([np.empty((0, 6)), *(np.array(piece, np.float64) for piece in pieces)])
-    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    # Of one second: by position, so that the order in which photos came in decides nothing.
+    table = table[np.lexsort((table[:, 1], table[:, 3], table[:, 2], table[:, 0]))]
     seconds, ids = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
     found = segment(seconds, table[:, 2], table[:, 3], gap_hours=gap_hours, gap_km=gap_km)
     new = np.column_stack([_smallest(found.event, ids), _smallest(found.trip, ids)])

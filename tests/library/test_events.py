@@ -129,3 +129,18 @@ def test_a_home_is_known_by_coming_back_and_a_pause_on_a_journey_does_not_end_it
     assert trips[7] != trips[8]
     few = split([24.0 * day for day in [*journey, 120]], [kyoto] * 3 + [home])[1]
     assert few == [0, 1, 1, 2]  # no home is known: only pauses count
+
+
+@pytest.mark.parametrize("order", ["abc", "bca", "cba"])
+def test_the_order_in_which_photos_come_in_decides_nothing(
+    index: Indexer, album: Album, order: str
+) -> None:
+    lisbon, porto = (38.72, -9.14), (41.15, -8.61)
+    shots = {"a": ("10:00:00", lisbon), "b": ("10:00:00", porto), "c": ("10:00:01", lisbon)}
+    for name in order:  # two of one second, far apart
+        time, near = shots[name]
+        album.shoot(f"{name}.jpg", ord(name), at=f"2021-06-14T{time}", near=near)
+        index()
+    assert [event.count for event in index.library.events()] == [1, 1, 1]
+    photos = index.by_name()
+    assert len({photos[f"{name}.jpg"].event_id for name in shots}) == 3
