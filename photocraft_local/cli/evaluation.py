@@ -18,6 +18,7 @@ from photocraft_local.cli.parser import (
     positive,
     settings_overrides,
 )
+from photocraft_local.cli.rendering import count_text
 from photocraft_local.errors import UsageError
 from photocraft_local.records import Json
 from photocraft_local.settings import Settings
@@ -170,7 +171,8 @@ def show_faults(problems: Problems, console: Console, where: str) -> None:
         console.warning(str(problem))
     if total := problems.counts.total():
         counts = ", ".join(f"{kind} {num}" for kind, num in sorted(problems.counts.items()))
-        console.warning(f"{total} faults of the data set, all named in {where}: {counts}")
+        told = count_text(total, "fault")
+        console.warning(f"{told} of the data set, named in {where}: {counts}")
 
 
 def report(

@@ -39,6 +39,20 @@ def test_two_sources_of_questions_are_one_too_many(
     assert "--questions" in told
 
 
+def test_faults_of_a_table_of_questions_are_named_in_the_json(
+    shared: Path, shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+    (tmp_path / "q.csv").write_text("question,answer\nhow many photos are there,33\nwhy,\n")
+    command = ["eval", "metadata", str(shared / "data/exif"), "--encoder", "null", "--json"]
+    command += ["--questions", str(tmp_path / "q.csv"), "--out", str(tmp_path / "run")]
+    assert main([*command, "--backbone", "planner"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["questions"]["problems"]["counts"] == {"bad-line": 1}
+    assert "1 fault of the data set, named in --json" in told.err
+
+
 def plain(folder: Path, *rows: dict[str, object]) -> Path:
     (folder / "photos").mkdir(parents=True)
     text = "".join(json.dumps(row) + "\n" for row in rows)

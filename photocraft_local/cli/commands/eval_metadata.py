@@ -105,7 +105,7 @@ def _asked(args: argparse.Namespace, console: Console) -> Json:
     else:
         chosen = usable(truth)
         questions = made_questions(chosen)
-    show_faults(problems, console, "the table of questions")
+    show_faults(problems, console, "--json")
     settings, out = settings_of(args), out_of(args, "metadata")
     note_rules(settings, console)
     files = {name: args.folder / name for name in chosen}
@@ -117,4 +117,4 @@ def _asked(args: argparse.Namespace, console: Console) -> Json:
         rows = {"answers": {**told["text"], "em": told["all"]["em"][0]}}
         show_table("questions", _RULES, rows, console)
         console.line(f"run: {run_folder.path}")
-    return {"out": str(run_folder.path), "figures": told}
+    return {"out": str(run_folder.path), "figures": told, "problems": problems.to_json()}
