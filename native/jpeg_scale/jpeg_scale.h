@@ -13,6 +13,7 @@
 
 #define MOST_COMPONENTS 3
 #define MOST_BLOCKS 10 /* of one MCU, by the standard */
+#define MOST_TABLES 16 /* each takes far longer to make than to claim, 17 bytes */
 #define LANES 8        /* blocks that are transformed at once */
 #define FAST_BITS 11   /* longer codes are searched for */
 #define PAIR_BITS 12
@@ -81,6 +82,7 @@ typedef struct {
     uint16_t quantizers[4][64];
     int quantizer_given[4];
     huffman dc[4], ac[4];
+    int tables; /* made so far */
     int most_across, most_down;
     int columns, rows; /* MCUs */
     int interval;      /* MCUs from restart to restart, 0: none */

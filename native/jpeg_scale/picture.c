@@ -35,7 +35,7 @@ static const char *read_huffman(picture *of, segment in) {
     while (in.left > 0) {
         size_t count = 0;
         int which = in.at[0];
-        if (in.left < 17 || (which & 15) > 3 || which >> 4 > 1)
+        if (in.left < 17 || (which & 15) > 3 || which >> 4 > 1 || ++of->tables > MOST_TABLES)
             return "an unusual Huffman table";
         for (int i = 1; i <= 16; i++)
             count += in.at[i];

@@ -77,7 +77,8 @@ int make_huffman(huffman *made, const uint8_t *counts, const uint8_t *symbols, i
     memset(made, 0, sizeof *made);
     for (int length = 1; length <= 16; length++, next <<= 1) {
         made->offset[length] = index - (int32_t)next;
-        if (next + counts[length - 1] > 1U << length)
+        /* a code of ones alone is kept free: T.81, C.2 */
+        if (counts[length - 1] > 0 && next + counts[length - 1] >= 1U << length)
             return -1;
         for (int i = 0; i < counts[length - 1]; i++, index++, next++) {
             if (index > 255 || forbidden(symbols[index], ac))

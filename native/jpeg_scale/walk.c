@@ -143,7 +143,8 @@ const char *walk(const picture *of, target *to) {
 #endif
 
 int can_walk(void) {
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0;
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
+           __builtin_cpu_supports("bmi2") != 0;
 }
 
 #else

@@ -21,7 +21,18 @@ from photocraft_local.files.scaled_jpeg import decode_scaled
 needs_native = pytest.mark.skipif(
     not scaled_jpeg.chosen().native, reason=f"NO C DECODER: {scaled_jpeg.chosen().reason}"
 )
-SIZES = [(1, 1), (7, 9), (8, 8), (15, 17), (16, 16), (31, 33), (64, 48), (127, 65), (160, 96), (200, 129)]
+SIZES = [
+    (1, 1),
+    (7, 9),
+    (8, 8),
+    (15, 17),
+    (16, 16),
+    (31, 33),
+    (64, 48),
+    (127, 65),
+    (160, 96),
+    (200, 129),
+]
 SAMPLINGS = ["444", "422", "420", "440", "411", "Gray"]
 
 
@@ -173,6 +184,38 @@ def test_what_it_does_not_take() -> None:
     assert scaled(good, 64, 48, 4) is not None
     assert scaled(good, 65, 48, 4) is None, "another size than the header's"
     assert scaled(good, 64, 48, 5) is None, "colours at 10/8"
+
+
+def with_table(data: bytes, table: bytes, times: int = 1) -> bytes:
+    """``data`` with a Huffman table of its own before all others, or behind them (``times`` 1)."""
+    segment = b"\xff\xc4" + (2 + len(table) * times).to_bytes(2, "big") + table * times
+    scan = data.index(b"\xff\xda") if times == 1 else 2
+    return data[:scan] + segment + data[scan:]
+
+
+@needs_native
+def test_codes_of_ones_alone_are_the_library_s_to_judge() -> None:
+    """libjpeg refuses such a table: the flags must not depend on who decodes."""
+    good = saved(picture(64, 48))
+    at = good.index(b"\xff\xc4") + 4
+    assert good[at] == 0, "the first table of DC"
+    counts = bytearray(good[at + 1 : at + 17])
+    symbols = good[at + 17 : at + 17 + sum(counts)]
+    assert scaled(with_table(good, b"\0" + counts + symbols), 64, 48, 4) is not None
+    counts[max(i for i in range(16) if counts[i])] += 1
+    full = with_table(good, b"\0" + counts + symbols + b"\x05")
+    with pytest.raises(ValueError, match="Huffman"):
+        simplejpeg.decode_jpeg(full, "RGB")
+    assert scaled(full, 64, 48, 4) is None
+
+
+@needs_native
+def test_tables_without_number_are_not_made() -> None:
+    """Each costs as much time as thousands of its bytes: a small file could take minutes."""
+    good = saved(picture(64, 48))
+    empty = b"\x10" + bytes(16)
+    assert scaled(with_table(good, empty, 8), 64, 48, 4) is not None
+    assert scaled(with_table(good, empty, 3000), 64, 48, 4) is None
 
 
 @needs_native
