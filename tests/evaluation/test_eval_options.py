@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from made_runs import made_run
 
 from photocraft_local.cli.main import main
 from photocraft_local.errors import EvaluationError
@@ -75,6 +76,16 @@ def test_a_run_that_is_not_there_is_named_as_such(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "holds no run" in refused(capsys, "report", str(tmp_path / "nowhere"))
+
+
+def test_pictures_from_nowhere_and_less_than_no_failures_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(made_run(tmp_path / "run").path)
+    assert "nowhere" in refused(capsys, "report", run, "--photos", str(tmp_path / "nowhere"))
+    assert "not -3" in refused(capsys, "report", run, "--failures", "-3")
+    assert not (tmp_path / "run/report.html").exists()
+    assert main(["eval", "report", run, "--failures", "0"]) == 0
 
 
 def test_ranks_that_are_none_are_named(capsys: pytest.CaptureFixture[str]) -> None:

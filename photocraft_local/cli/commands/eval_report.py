@@ -8,6 +8,8 @@ from pathlib import Path
 from photocraft_local.cli import exit_codes
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.evaluation import show_figures
+from photocraft_local.cli.parser import positive
+from photocraft_local.errors import UsageError
 
 _FAILURES = 20
 
@@ -26,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--failures",
         metavar="N",
-        type=int,
+        type=_number,
         default=_FAILURES,
         help=f"how many of the worst answers are shown (default: {_FAILURES})",
     )
@@ -39,10 +41,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.evaluation.results import RunFolder
 
     RunFolder.load(args.folder)  # what is no run is refused for that, not for its page
+    if args.photos and not args.photos.is_dir():
+        raise UsageError(
+            f"there is no folder {str(args.photos)!r} with photos", hint="check --photos"
+        )
     target = args.out or (None if args.json else args.folder / "report.html")
     if target is not None:
         check_target(target)
-    found = report(args.folder, failures=max(0, args.failures))
+    found = report(args.folder, failures=args.failures)
     if target is not None:
         write_html(target, found.html(args.photos, pictures_of_library(args.photos)))
     if args.json:
@@ -51,3 +57,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     show_figures(found.figures, console)
     console.line(f"report: {target}")
     return exit_codes.OK
+
+
+def _number(text: str) -> int:
+    """An argparse type: 0 shows none of the worst answers."""
+    return 0 if text == "0" else positive(text)
