@@ -260,6 +260,9 @@ def test_a_question_of_nothing_is_an_error_with_examples(question: str, places: 
         "qui est sur la photo ?",
         "¿quién está en la foto?",
         "照片里是谁？",
+        "on which weekday was the first photo in Tokyo taken?",
+        "An welchem Wochentag war ich in Porto?",
+        "第一张照片是星期几拍的？",
     ],
 )
 def test_another_form_of_question_is_refused_with_examples(
