@@ -13,6 +13,7 @@
 
 #define MOST_COMPONENTS 3
 #define MOST_BLOCKS 10 /* of one MCU, by the standard */
+#define MOST_SIDE 65500 /* px, as libjpeg's */
 #define MOST_TABLES 16 /* each takes far longer to make than to claim, 17 bytes */
 #define LANES 8        /* blocks that are transformed at once */
 #define FAST_BITS 11   /* longer codes are searched for */

@@ -56,8 +56,8 @@ static const char *read_frame(picture *of, segment in) {
     of->height = sixteen(in.at + 1);
     of->width = sixteen(in.at + 3);
     int count = in.at[5];
-    if (of->height == 0 || of->width == 0 || (count != 1 && count != 3) ||
-        in.left != 6 + 3 * (size_t)count)
+    if (of->height == 0 || of->height > MOST_SIDE || of->width == 0 || of->width > MOST_SIDE ||
+        (count != 1 && count != 3) || in.left != 6 + 3 * (size_t)count)
         return "an unusual frame";
     for (int i = 0; i < count; i++) {
         component *one = &of->components[i];
@@ -136,7 +136,11 @@ static const char *read_segment(picture *of, int marker, segment in) {
             return "an unusual restart interval";
         of->interval = sixteen(in.at);
     } else if (marker == 0xE0) {
-        of->jfif |= in.left >= 14 && memcmp(in.at, "JFIF\0", 5) == 0;
+        if (in.left >= 14 && memcmp(in.at, "JFIF\0", 5) == 0) {
+            if (in.at[5] != 1) /* libjpeg warns of it */
+                return "an unknown JFIF version";
+            of->jfif = 1;
+        }
     } else if (marker == 0xEE) {
         if (in.left >= 12 && memcmp(in.at, "Adobe", 5) == 0)
             of->adobe = in.at[11];

@@ -210,6 +210,29 @@ def test_codes_of_ones_alone_are_the_library_s_to_judge() -> None:
 
 
 @needs_native
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_jfif_versions_are_the_library_s_to_judge(version: int) -> None:
+    good = bytearray(saved(picture(64, 48)))
+    good[good.index(b"JFIF") + 5] = version
+    if version == 1:
+        assert scaled(bytes(good), 64, 48, 4) is not None
+        return
+    with pytest.raises(ValueError, match="JFIF"):
+        simplejpeg.decode_jpeg(bytes(good), "RGB")
+    assert scaled(bytes(good), 64, 48, 4) is None
+
+
+@needs_native
+@pytest.mark.parametrize("side", [65_500, 65_501])
+def test_sides_that_the_library_refuses(side: int) -> None:
+    """One more column fits into the same blocks: nothing else is wrong with the file."""
+    wide = bytearray(encoded(np.full((8, 65_500, 3), 90, np.uint8), "444"))
+    frame = wide.index(b"\xff\xc0")
+    wide[frame + 7 : frame + 9] = side.to_bytes(2, "big")
+    assert (scaled(bytes(wide), side, 8, 1) is None) == (side > 65_500)
+
+
+@needs_native
 def test_tables_without_number_are_not_made() -> None:
     """Each costs as much time as thousands of its bytes: a small file could take minutes."""
     good = saved(picture(64, 48))
