@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from photocraft_local.cli.rendering import place_text, when_text
-from photocraft_local.errors import UsageError
+from photocraft_local.errors import StorageFull, UsageError
 from photocraft_local.records import Photo, path_text
+from photocraft_local.storage.faults import from_os
 
 MAX_PHOTOS = 400  # more would be too small to read, and many more fit on no sheet
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -43,7 +44,7 @@ def write_sheet(
 
 def write_png(path: Path, png: bytes) -> Path:
     """Write a picture that photocraft made, marked as its own. Raises UsageError if the file may
-    not be written."""
+    not be written, StorageFull for a full drive."""
     check_target(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
@@ -51,6 +52,9 @@ def write_png(path: Path, png: bytes) -> Path:
         unfinished.replace(path)
     except OSError as exc:
         unfinished.unlink(missing_ok=True)
+        fault = from_os(exc, path)
+        if isinstance(fault, StorageFull):
+            raise fault from exc
         raise UsageError(
             f"the picture {str(path)!r} cannot be written: {exc.strerror}",
             hint="name a file in a folder that you may write to",
