@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +17,10 @@ from hypothesis import settings
 
 # Tests look whether onnxruntime is there by importing it, which must report nothing either.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+# A shell starts what runs in its background with Ctrl-C ignored, and commands inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in each run, and no time limit on one: a busy machine is no failure.
 settings.register_profile("photocraft", derandomize=True, deadline=None)
