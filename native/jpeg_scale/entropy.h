@@ -1,8 +1,14 @@
-/* The Huffman codes of one block, from a reservoir of 64 bits. Included by walk.c.
+/* Huffman codes from a reservoir of 64 bits. Included by walk.c and cut.c, within their
+ * instructions.
  *
  * The next bits stand at the top of `bits`, `count` of them are real or, behind a marker or the
  * end, `made_up` zeros. What was made up must not be used: ran_out tells.
  */
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NEVER_INLINE __attribute__((noinline))
+#define LIKELY(truth) __builtin_expect(!!(truth), 1)
+#define UNLIKELY(truth) __builtin_expect(!!(truth), 0)
 
 typedef struct {
     uint64_t bits;
@@ -77,15 +83,16 @@ static ALWAYS_INLINE int step(reader *from, const huffman *ac, int *k, code *fou
     return 0;
 }
 
-/* Coefficients up to `last`, one by one. As `step`. */
-static ALWAYS_INLINE int read_single(reader *from, const huffman *ac, const component *of, int *k,
-                                     int16_t *lane) {
-    code found;
-    int ends = step(from, ac, k, &found);
-    if (ends == 0)
-        lane[of->place[*k] ] = (int16_t)value_of(from, found);
+/* The difference of DC in front of a block, added to `before`. 0, or -1 for what is no code or too
+ * much. */
+static ALWAYS_INLINE int read_dc(reader *from, const huffman *dc, int *before) {
+    fill(from);
+    code found = next_code(from, dc, 0);
+    if (UNLIKELY(found == 0))
+        return -1;
+    *before += value_of(from, found);
     drop(from, TOTAL(found));
-    return ends;
+    return *before > 2047 || *before < -2048 ? -1 : 0;
 }
 
 /* The coefficients behind `k` are of no use: only their lengths count. 0, or -1 for no code. */
@@ -112,53 +119,24 @@ static ALWAYS_INLINE int skip_rest(reader *from, const huffman *ac, int k) {
     return 0;
 }
 
-/* Coefficients up to `last` or PAIRS_UNTIL. As `step`. */
-static ALWAYS_INLINE int read_pairs(reader *from, const huffman *ac, const component *of, int *k,
-                                    int16_t *lane) {
-    const int until = of->last < PAIRS_UNTIL ? of->last : PAIRS_UNTIL;
-    while (*k < until) {
-        fill(from);
-        for (int i = 0; i < 4 && *k < until; i++) {
-            pair two = ac->pairs[from->bits >> (64 - PAIR_BITS)];
-            if (UNLIKELY(two == 0)) {
-                fill(from);
-                int ends = read_single(from, ac, of, k, lane);
-                if (ends != 0)
-                    return ends;
-                break;
-            }
-            lane[of->place[*k + FIRST_AHEAD(two)] ] = FIRST_VALUE(two);
-            *k += SECOND_AHEAD(two);
-            lane[of->place[*k] ] = SECOND_VALUE(two);
-            drop(from, TOTAL(two));
-            if (*k >= BLOCK_ENDS)
-                return 1;
-        }
-    }
-    return 0;
+/* Nothing but the rest of a byte may be left before a marker. */
+static const char *finish_codes(reader *from) {
+    *from = fill_slowly(*from);
+    if (ran_out(from))
+        return "cut short";
+    if (from->count - from->made_up >= 8 || from->end - from->at < 2)
+        return "something else where a marker was due";
+    return NULL;
 }
 
-/* One block into lane `lane` of zeroed coefficients. The k behind which all are zero, or -1 for
- * what is no code or too much. */
-static NEVER_INLINE int read_block(reader *of_scan, const huffman *dc, const huffman *ac,
-                                   const component *of, int *before, int16_t *lane) {
-    reader from = *of_scan;
-    fill(&from);
-    code found = next_code(&from, dc, 0);
-    if (UNLIKELY(found == 0))
-        return -1;
-    *before += value_of(&from, found);
-    drop(&from, TOTAL(found));
-    if (UNLIKELY(*before > 2047 || *before < -2048))
-        return -1;
-    lane[0] = (int16_t)*before;
-    int k = 0, ends = read_pairs(&from, ac, of, &k, lane);
-    while (ends == 0 && k < of->last) {
-        fill(&from);
-        ends = read_single(&from, ac, of, &k, lane);
-    }
-    if (ends == 0)
-        ends = skip_rest(&from, ac, k);
-    *of_scan = from;
-    return ends < 0 ? -1 : k & 63;
+/* What stands between two intervals; `restarts` counts them. */
+static const char *pass_restart(reader *from, int *restarts) {
+    const char *why = finish_codes(from);
+    if (why != NULL)
+        return why;
+    if (from->at[0] != 0xFF || from->at[1] != 0xD0 + *restarts % 8)
+        return "a restart that is missing";
+    *from = (reader){.at = from->at + 2, .end = from->end};
+    ++*restarts;
+    return NULL;
 }

@@ -1,8 +1,9 @@
-/* JPEG → RGB at n/8 of the size, for the files that cameras write: 8 bits, Huffman codes, one scan.
+/* JPEG → RGB at n/8 of the size, or a part of it as a file of its own, for the files that cameras
+ * write: 8 bits, Huffman codes, one scan.
  *
  * Owns the types that the files of this folder share. picture.c reads the markers, tables.c makes
- * look-up tables of the Huffman codes, walk.c goes over the scan with entropy.h
- * and samples.h, module.c is the door to Python. Whatever is unusual or wrong is
+ * look-up tables of the Huffman codes, walk.c goes over the scan with entropy.h, blocks.h and
+ * samples.h, cut.c copies a part of it, module.c is the door to Python. Whatever is unusual or wrong is
  * refused with its reason: another decoder then says what there is to say. Source: ITU-T T.81.
  */
 #ifndef PHOTOCRAFT_JPEG_SCALE_H
@@ -106,6 +107,15 @@ typedef struct {
 
 /* The whole scan → pixels; NULL, or why the file is not for this decoder. */
 const char *walk(const picture *of, target *to);
+/* In MCUs; right and bottom are outside. */
+typedef struct {
+    int left, top, right, bottom;
+} part;
+
+/* The part's own scan with its end mark: without restarts, its AC codes those of the file, its DC
+ * table thirteen codes of four bits for the sizes 0 to 12. `size`: bytes that were written. NULL,
+ * or why not. */
+const char *cut(const picture *of, const part *wanted, uint8_t *out, size_t room, size_t *size);
 /* Whether this processor has the instructions. */
 int can_walk(void);
 

@@ -87,6 +87,70 @@ static PyObject *decode(PyObject *module, PyObject *arguments) {
     return fits ? PyUnicode_FromString(why == NULL ? "" : why) : NULL;
 }
 
+/* The box in px → the MCUs that hold it and one more on each side, on which smoothed colours lean;
+ * in `box` then px of these. */
+static part around(const picture *of, int *box) {
+    int wide = 8 * of->most_across, tall = 8 * of->most_down;
+    part found = {box[0] / wide - 1, box[1] / tall - 1, (box[2] - 1) / wide + 2,
+                  (box[3] - 1) / tall + 2};
+    found.left = found.left > 0 ? found.left : 0;
+    found.top = found.top > 0 ? found.top : 0;
+    found.right = found.right < of->columns ? found.right : of->columns;
+    found.bottom = found.bottom < of->rows ? found.bottom : of->rows;
+    box[0] = found.left * wide;
+    box[1] = found.top * tall;
+    box[2] = found.right == of->columns ? of->width : found.right * wide;
+    box[3] = found.bottom == of->rows ? of->height : found.bottom * tall;
+    return found;
+}
+
+/* `box`: left, top, right, bottom; becomes the box that was cut. */
+static const char *cut_out(const Py_buffer *data, const Py_buffer *out, int *box, size_t *size) {
+    picture *of;
+    const char *why = "out of memory";
+    Py_BEGIN_ALLOW_THREADS
+    of = malloc(sizeof *of);
+    if (of != NULL && (why = read_picture(of, data->buf, (size_t)data->len)) == NULL) {
+        if (box[2] > of->width || box[3] > of->height) {
+            why = "another size than its header was read to say";
+        } else {
+            part wanted = around(of, box);
+            why = cut(of, &wanted, out->buf, (size_t)out->len, size);
+        }
+    }
+    free(of);
+    Py_END_ALLOW_THREADS
+    return why;
+}
+
+static PyObject *cut_part(PyObject *module, PyObject *arguments) {
+    PyObject *data_given, *out_given;
+    Py_buffer data, out;
+    int box[4];
+    size_t size = 0;
+    const char *why;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOiiii:cut", &data_given, &out_given, &box[0], &box[1],
+                          &box[2], &box[3]))
+        return NULL;
+    if (!can_walk() || box[0] < 0 || box[1] < 0 || box[2] <= box[0] || box[3] <= box[1]) {
+        PyErr_SetString(PyExc_ValueError, "no such box, or no such vector instructions here");
+        return NULL;
+    }
+    if (PyObject_GetBuffer(data_given, &data, PyBUF_SIMPLE) != 0)
+        return NULL;
+    if (PyObject_GetBuffer(out_given, &out, PyBUF_WRITABLE) != 0) {
+        PyBuffer_Release(&data);
+        return NULL;
+    }
+    why = cut_out(&data, &out, box, &size);
+    PyBuffer_Release(&out);
+    PyBuffer_Release(&data);
+    if (why != NULL)
+        return PyUnicode_FromString(why);
+    return Py_BuildValue("niiii", (Py_ssize_t)size, box[0], box[1], box[2], box[3]);
+}
+
 static PyObject *vectors(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -96,6 +160,9 @@ static PyObject *vectors(PyObject *module, PyObject *unused) {
 static PyMethodDef methods[] = {
     {"decode", decode, METH_VARARGS,
      "decode(data, out, height, width, eighths): '', or why the file is not for it"},
+    {"cut", cut_part, METH_VARARGS,
+     "cut(data, out, left, top, right, bottom): bytes of the scan in `out` and the box in whole "
+     "units, or why the file is not for it"},
     {"vectors", vectors, METH_NOARGS, "the vector instructions in use; '' where it cannot run"},
     {NULL, NULL, 0, NULL}};
 

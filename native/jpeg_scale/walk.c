@@ -15,12 +15,8 @@
 #pragma GCC target("avx2,bmi,bmi2")
 #endif
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NEVER_INLINE __attribute__((noinline))
-#define LIKELY(truth) __builtin_expect(!!(truth), 1)
-#define UNLIKELY(truth) __builtin_expect(!!(truth), 0)
-
 #include "entropy.h"
+#include "blocks.h"
 #include "samples.h"
 
 #define MOST_DOWN 4
@@ -34,26 +30,12 @@ typedef struct {
     int16_t waiting[MOST_COMPONENTS][MOST_DOWN][UNUSED + 1][LANES];
 } state;
 
-/* Nothing but the rest of a byte may be left before a marker. */
-static const char *finish_codes(reader *from) {
-    *from = fill_slowly(*from);
-    if (ran_out(from))
-        return "cut short";
-    if (from->count - from->made_up >= 8 || from->end - from->at < 2)
-        return "something else where a marker was due";
-    return NULL;
-}
-
 static const char *restart(const picture *of, state *now) {
-    const char *why = finish_codes(&now->from);
+    const char *why = pass_restart(&now->from, &now->restarts);
     if (why != NULL)
         return why;
-    if (now->from.at[0] != 0xFF || now->from.at[1] != 0xD0 + now->restarts % 8)
-        return "a restart that is missing";
-    now->from = (reader){.at = now->from.at + 2, .end = now->from.end};
     memset(now->before, 0, sizeof now->before);
     now->until_restart = of->interval;
-    now->restarts++;
     return NULL;
 }
 

@@ -2,7 +2,8 @@
 
 Bounded by bytes, the longest unused goes first; a changed file is decoded anew. Many threads may
 ask: each photo is decoded by one of them while the others wait. Of a first crop the rows above its
-end are kept; the whole photo is decoded once a crop reaches further down.
+end are kept; the whole photo is decoded once a crop reaches further down. The first crop of a large
+photo does not wait for that: it is decoded alone, and the rows by a thread of the cache's own.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from photocraft_local.errors import PhotocraftError
 from photocraft_local.files.decode import Decoded, decode_upright
-from photocraft_local.files.decode_region import decode_rows
+from photocraft_local.files.decode_region import UpperRows, decode_part, decode_rows
 from photocraft_local.imaging.crops import cut
 from photocraft_local.imaging.geometry import Box
 from photocraft_local.imaging.pictures import Pixels
@@ -26,6 +29,7 @@ Key: TypeAlias = tuple[bytes, int, int, int, int]
 _WHOLE: Final = 0
 _UPPER: Final = -1
 _MOST_PIXELS: Final = 300_000_000
+_LARGE: Final = 4_000_000  # pixels; less is decoded in 20 ms
 
 
 class DecodedCache:
@@ -41,6 +45,8 @@ class DecodedCache:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, Future[Any]] = OrderedDict()
         self._bytes = 0
+        self._ahead = ThreadPoolExecutor(1, "decode ahead")  # its thread begins with its first work
+        self._begun: set[Key] = set()  # what it has to do, or cannot
 
     def get(
         self, path: bytes, *, short_side: int | None = None, max_pixels: int = _MOST_PIXELS
@@ -57,16 +63,43 @@ class DecodedCache:
 
         Raises UsageError for a box that is not inside, and what ``decode_upright`` raises.
         """
-        whole, upper = _key(path, _WHOLE), _key(path, _UPPER)
+        whole, upper, corners = _key(path, _WHOLE), _key(path, _UPPER), box.corners()
         if not self._holds(whole):
-            rows = self._once(
-                upper, lambda: decode_rows(path, box.corners(), max_pixels=max_pixels)
-            )
-            found: Pixels | None = rows.cut(box.corners()) if rows else None
+            if not self._holds(upper):
+                part = decode_part(path, corners, max_pixels=max_pixels, least_pixels=_LARGE)
+                if part is not None:
+                    self._begin(upper, path, box, max_pixels)
+                    return part
+            rows = self._rows(upper, path, box, max_pixels)
+            found: Pixels | None = rows.cut(corners) if rows else None
             if found is not None:
                 return found
             self._forget(upper)
         return cut(self.get(path, max_pixels=max_pixels).pixels, box).copy()
+
+    def _rows(self, upper: Key, path: bytes, box: Box, max_pixels: int) -> UpperRows | None:
+        rows: UpperRows | None = self._once(
+            upper, lambda: decode_rows(path, box.corners(), max_pixels=max_pixels)
+        )
+        return rows
+
+    def _begin(self, upper: Key, path: bytes, box: Box, max_pixels: int) -> None:
+        """What the next crop of the photo will want, decoded while nobody waits for it."""
+
+        def work() -> None:
+            # Whoever asks next is told what is wrong.
+            with suppress(PhotocraftError, OSError, MemoryError):
+                if self._rows(upper, path, box, max_pixels) is None:
+                    self.get(path, max_pixels=max_pixels)
+            if self._holds(upper) or self._holds(_key(path, _WHOLE)):
+                self._begun.discard(upper)  # else it is too large to be kept: not again
+
+        with self._lock:
+            if self._most <= 0 or upper in self._begun:
+                return
+            self._begun.add(upper)
+        with suppress(RuntimeError):  # the program ends
+            self._ahead.submit(work)
 
     @property
     def num_bytes(self) -> int:

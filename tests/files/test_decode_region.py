@@ -12,6 +12,7 @@ from PIL import Image, ImageCms
 
 from photocraft_local.errors import PictureTooLarge, UnreadablePhoto, UsageError
 from photocraft_local.files import decode_region as region
+from photocraft_local.files import scaled_jpeg
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.files.decode_region import decode_region
 
@@ -79,9 +80,13 @@ def test_other_files_are_decoded_whole(photo: Image.Image, tmp_path: Path, name:
     assert np.array_equal(decode_region(path, (30, 40, 90, 80)), whole[40:80, 30:90])
 
 
-def test_rows_below_the_box_are_not_decoded(
-    photo: Image.Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("native", [True, False])
+def test_what_lies_around_the_box_or_below_it_is_not_decoded(
+    photo: Image.Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: bool
 ) -> None:
+    if native and not scaled_jpeg.chosen().native:
+        pytest.skip(f"NO C DECODER: {scaled_jpeg.chosen().reason}")
+    monkeypatch.setattr(scaled_jpeg, "chosen", lambda: scaled_jpeg.Path(native, ""))
     path = saved(photo, tmp_path / "p.jpg")
     shapes = []
     real = region.simplejpeg.decode_jpeg
@@ -93,7 +98,7 @@ def test_rows_below_the_box_are_not_decoded(
 
     monkeypatch.setattr(region.simplejpeg, "decode_jpeg", watched)
     decode_region(path, (0, 10, 50, 100))
-    assert shapes == [(164, 491, 3)]
+    assert shapes == [(128, 80, 3) if native else (164, 491, 3)]
 
 
 def test_a_file_that_is_cut_short_gives_the_box_that_is_there(

@@ -14,8 +14,9 @@ import pytest
 from PIL import Image
 
 from photocraft_local.errors import PictureTooLarge, UnreadablePhoto, UsageError
+from photocraft_local.files import scaled_jpeg
 from photocraft_local.files.decode import Decoded, decode_upright
-from photocraft_local.files.decode_region import UpperRows, decode_rows
+from photocraft_local.files.decode_region import UpperRows, decode_part, decode_rows
 from photocraft_local.imaging import decoded_cache
 from photocraft_local.imaging.decoded_cache import DecodedCache
 from photocraft_local.imaging.geometry import Box
@@ -189,3 +190,91 @@ def test_many_threads_cut_from_one_photo(tall: bytes) -> None:
         for box, made in zip(boxes, pool.map(lambda b: cache.region(tall, b), boxes), strict=True):
             assert np.array_equal(made, whole[5:55, box.x : box.right])
     assert cache.num_bytes <= 400 * 300 * 3
+
+
+@pytest.fixture
+def parts_decoded(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each look whether its box was decoded alone; every photo counts as a large one."""
+    if not scaled_jpeg.chosen().native:
+        pytest.skip(f"NO C DECODER: {scaled_jpeg.chosen().reason}")
+    made = []
+
+    def watched(*words: Any, **more: Any) -> Any:
+        part = decode_part(*words, **more)
+        made.append(part is not None)
+        return part
+
+    monkeypatch.setattr(decoded_cache, "decode_part", watched)
+    monkeypatch.setattr(decoded_cache, "_LARGE", 1)
+    return made
+
+
+def settle(cache: DecodedCache) -> None:
+    """Its own thread has done what it had to do."""
+    cache._ahead.submit(lambda: None).result()
+
+
+def test_a_first_crop_is_decoded_alone_and_the_next_ones_are_kept(
+    tall: bytes, rows_decoded: list[UpperRows | None], parts_decoded: list[bool]
+) -> None:
+    decode = Counting()
+    cache = DecodedCache(decode=decode)
+    whole = decode_upright(tall).pixels
+    for box in (Box(20, 30, 180, 90), Box(10, 20, 50, 60), Box(10, 290, 1, 1)):
+        left, top, right, bottom = box.corners()
+        made = cache.region(tall, box)
+        assert np.array_equal(made, whole[top:bottom, left:right])
+        assert made.flags.writeable
+        settle(cache)
+    assert parts_decoded == [True]
+    assert len(rows_decoded) == 1
+    assert decode.paths == []
+    lower = cache.region(tall, Box(500, 10, 40, 50))
+    assert np.array_equal(lower, whole[10:60, 500:540])
+    assert decode.paths == [tall]
+
+
+def test_a_first_crop_at_the_end_of_a_photo_brings_the_whole(
+    tall: bytes, parts_decoded: list[bool]
+) -> None:
+    decode = Counting()
+    cache = DecodedCache(decode=decode)
+    whole = decode_upright(tall).pixels
+    for x in (700, 5, 400):
+        assert np.array_equal(cache.region(tall, Box(x, 5, 90, 50)), whole[5:55, x : x + 90])
+        settle(cache)
+    assert parts_decoded == [True]
+    assert decode.paths == [tall]
+
+
+@pytest.mark.parametrize(("most", "tried"), [(0, 0), (1000, 1)])
+def test_nothing_is_decoded_ahead_that_cannot_be_kept(
+    tall: bytes,
+    rows_decoded: list[UpperRows | None],
+    parts_decoded: list[bool],
+    most: int,
+    tried: int,
+) -> None:
+    cache = DecodedCache(most)
+    for _ in range(3):
+        cache.region(tall, Box(10, 20, 50, 60))
+        settle(cache)
+    assert parts_decoded == [True] * 3
+    assert len(rows_decoded) == tried
+    assert cache.num_bytes == 0
+
+
+def test_what_goes_wrong_ahead_is_told_to_whoever_asks_next(
+    tall: bytes, parts_decoded: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise UnreadablePhoto("the drive is gone", hint="")
+
+    cache = DecodedCache()
+    monkeypatch.setattr(decoded_cache, "decode_rows", fails)
+    cache.region(tall, Box(10, 20, 50, 60))
+    settle(cache)
+    assert cache.num_bytes == 0
+    Path(os.fsdecode(tall)).unlink()
+    with pytest.raises(UnreadablePhoto, match=r"tall\.jpg"):
+        cache.region(tall, Box(10, 20, 50, 60))
