@@ -90,8 +90,8 @@ def main() -> None:
         folder = Path(name)
         settings = Settings.load(library=folder / "encode")
         encoding = measure(
-            "encoding-bound", folder, small_photos(16 if quick else 200), make_encoder(settings),
-            rounds=5 if quick else 9,
+            "encoding-bound", folder, small_photos(40 if quick else 200), make_encoder(settings),
+            rounds=3 if quick else 9,
         )  # fmt: skip
         files = [Path(os.fsdecode(path)) for path in make_photos(folder, 4 if quick else 8)]
         decoding = measure(
