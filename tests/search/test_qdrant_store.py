@@ -131,9 +131,31 @@ def test_photos_are_added_and_removed_without_a_rebuild(
     assert_same_as_the_file(grown.store, zeroed, erased)
 
 
-def test_a_collection_that_lost_photos_gets_them_again(client: Any, vectors: Any, ids: Any) -> None:
+def test_a_photo_that_is_forgotten_stays_away_from_the_server(
+    client: Any, vectors: Any, ids: Any
+) -> None:
+    """Also one that came and went between two looks at the file: no server takes its id, -1."""
+    index = ExactIndex(vectors[:600], ids[:600], engine=opened(client, vectors[:600], ids[:600]))
+    for size, gone in ((600, 100), (N, 650)):
+        erased, zeroed = ids[:size].copy(), vectors[:size].copy()
+        erased[[100, gone]], zeroed[[100, gone]] = -1, 0
+        followed = index.followed(zeroed, erased)
+        assert followed is not None
+        assert isinstance(followed.store, QdrantStore)
+        assert_same_as_the_file(followed.store, zeroed, erased)
+        assert held(client) == set(erased.tolist()) - {-1}
+        index = followed
+
+
+@pytest.mark.parametrize("lost", ["points", "collection"])
+def test_a_collection_that_lost_photos_gets_them_again(
+    client: Any, vectors: Any, ids: Any, lost: str
+) -> None:
     store = opened(client, vectors, ids)
-    qdrant.delete(client, NAME, ids[:10])
+    if lost == "points":
+        qdrant.delete(client, NAME, ids[:10])
+    else:
+        qdrant.drop(client, NAME)
     assert_same_as_the_file(store, vectors, ids)
     assert held(client) == set(ids.tolist())
 

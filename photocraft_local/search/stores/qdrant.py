@@ -112,13 +112,20 @@ class QdrantStore:
         """``VectorStore.grow``: sends the new rows."""
         with self._lock:
             # Adopted once it is there: where the server fails, the next call sends it again.
-            self._send(np.arange(len(self._known.ids), len(photo_ids)), vectors, photo_ids)
+            rows = np.arange(len(self._known.ids), len(photo_ids))
+            self._send(rows[photo_ids[rows] >= 0], vectors, photo_ids)
             self._known = _known(vectors, photo_ids)
         self._beside.grow(vectors, photo_ids)
 
     def remove(self, rows: Rows) -> None:
         """``VectorStore.remove``: the server deletes its copies."""
-        delete(self._client, self._collection, self._known.ids[rows])
+        with self._lock:
+            vectors, ids, _ = self._known
+            delete(self._client, self._collection, ids[rows])
+            # Else the next search would miss them there, and send them again.
+            left = ids.copy()
+            left[rows] = -1
+            self._known = _known(vectors, left)
         self._beside.remove(rows)
 
     # -- the copy --------------------------------------------------------------------------
@@ -146,8 +153,15 @@ class QdrantStore:
         )
 
     def _count(self) -> int:
-        with _mapped():
-            return int(self._client.count(self._collection, exact=True).count)
+        """Points there; none where the collection was deleted on the server."""
+        try:
+            with _mapped():
+                return int(self._client.count(self._collection, exact=True).count)
+        except SearchError:
+            with _mapped():
+                if self._client.collection_exists(self._collection):
+                    raise
+            return 0
 
     def _listed(self) -> Ids:
         ids: list[int] = []
