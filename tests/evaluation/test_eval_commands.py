@@ -136,10 +136,11 @@ def test_an_ablation_runs_each_variant_once(
     data = made_disbench.made(shared, tmp_path / "disbench", num_users=1)
     command = ["eval", "ablation", str(data), "--out", str(tmp_path / "out"), "--on-doubt",
                "abstain", "--libraries", str(tmp_path / "libraries"), "--quiet"]  # fmt: skip
-    only = ["--only", "no-tool:filter_photos,no-episodic"]
+    only = ["--only", "no-tool:filter_photos,no-episodic,no-sets"]
     assert main([*command, *only, "--json"]) == 0
     rows = {row["variant"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
-    assert list(rows) == ["full", "no-tool:filter_photos", "no-episodic"]
+    assert list(rows) == ["full", "no-tool:filter_photos", "no-episodic", "no-sets"]
+    assert rows["no-sets"]["overall F1"] < rows["full"]["overall F1"]  # rules keep all in sets
     assert rows["no-tool:filter_photos"]["overall F1"] < rows["full"]["overall F1"]
     assert rows["no-episodic"]["F1 change"] == 0  # rules need no plan of their own
     heads = [json.loads((tmp_path / "out" / name / "run.json").read_text())["identity"]

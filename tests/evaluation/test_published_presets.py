@@ -15,7 +15,9 @@ from photocraft_local import Settings
 from photocraft_local.agent import trajectory
 from photocraft_local.app.benchmarking import Options, evaluate
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation.ablation import NAMED_SETS
 from photocraft_local.evaluation.disbench.layout import load
+from photocraft_local.evaluation.disbench.presets import PRESETS
 from photocraft_local.evaluation.disbench.views import KEPT_RESULTS, DirectView
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.results import ResultRow, row_of
@@ -25,6 +27,7 @@ from photocraft_local.records import ToolCall
 from photocraft_local.serving.chat_model import Message, ToolSchema
 from photocraft_local.serving.chat_model import Reply as Said
 from photocraft_local.serving.scripted import ScriptedModel
+from photocraft_local.tools.validate import check_schema
 
 
 class Follows:
@@ -165,6 +168,15 @@ def test_direct_is_one_turn_of_the_model(
     assert row.tools == {"ImageSearch": 1, "ViewPhotos": 1, "GetMetadata": 1, "submit_answer": 1}
     assert sum("image_url" in json.dumps(message) for message in model.seen[0]) == 1
     assert "guessed" in row.reason
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_what_is_left_of_a_preset_can_be_offered(name: str) -> None:
+    """Without any of its tools, and without named sets."""
+    preset = PRESETS[name]
+    for less in (NAMED_SETS, *[tool.name for tool in preset.tools(True, True)]):
+        for tool in preset.lacking([less]).tools(True, True):
+            check_schema(tool.parameters, f"{tool.name} without {less}")
 
 
 def test_direct_leaves_a_summary_to_the_model() -> None:

@@ -226,21 +226,27 @@ def without_sets(tools: Sequence[Tool]) -> list[Tool]:
     for tool in tools:
         bare: Any = copy(tool)
         bare.parameters = _without_sets(tool.parameters)
-        if set(tool.parameters["required"]) <= set(bare.parameters["properties"]):
+        if bare.parameters is not None:
             kept.append(bare)
     return kept
 
 
-def _without_sets(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without its fields that name a set, inner ones too."""
+def _without_sets(rule: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A schema without its fields that name a set, inner ones too; None if it needs one."""
     made = dict(rule)
     if "properties" in rule:
-        fields = rule["properties"].items()
-        made["properties"] = {
-            name: _without_sets(one) for name, one in fields if not _names_a_set(one)
+        bare = {
+            name: _without_sets(one)
+            for name, one in rule["properties"].items()
+            if not _names_a_set(one)
         }
+        made["properties"] = {name: one for name, one in bare.items() if one is not None}
+        if not set(rule["required"]) <= made["properties"].keys():
+            return None
     if "items" in rule:
         made["items"] = _without_sets(rule["items"])
+        if made["items"] is None:
+            return None
     return made
 
 
