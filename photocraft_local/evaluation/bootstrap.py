@@ -1,9 +1,10 @@
-"""How sure a mean is: intervals that know what hangs together, and the test of a paired difference.
+"""How sure a mean is: bootstrap intervals and the test of a paired difference.
 
-``clusters`` are drawn whole where values hang together, e.g. the questions of one user: the
-interval is Student's t of the clusters' sums (Liang & Zeger's robust variance with the correction
-for few clusters), the test flips the sign of whole clusters. Seeded, so that a report is the same
-each time. Knows numbers only.
+``clusters`` are drawn whole where values hang together, e.g. the questions of one user, and the
+test flips the sign of whole clusters. The ends are quantiles of the resampled means, further out
+the fewer are drawn (Hesterberg 2015, "expanded percentile": plain ones of 10 clusters hold the mean
+in 89 % of cases). Of too few they are those of Student's t of the clusters' sums (Liang & Zeger's
+robust variance). Seeded, so that a report is the same each time. Knows numbers only.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-RESAMPLES = 2000
+RESAMPLES = 2000  # of means, so that ten or more lie beyond either end, and of signs
+_AT_ONCE = 1_000_000  # clusters drawn, in memory
 _SEED = 20260210
+_LEAST_DRAWN = 8  # values or clusters; of 6 the quantiles hold the mean in 92 % of cases, t in 95
 _MOST_EXACT = 11  # clusters whose 2**n flips are all looked at
 _NORMAL_FROM = 2000  # degrees of freedom
 _FLOATS = NDArray[np.float64]
@@ -59,17 +62,17 @@ def interval(
         return Interval(np.nan, np.nan, np.nan, 0, level)
     numbers = np.asarray(values, dtype=np.float64)
     mean, count = float(numbers.mean()), len(numbers)
-    parts = _by_cluster(numbers - mean, clusters)
-    num = len(parts)
+    sums, sizes = _by_cluster(numbers, clusters)
+    num = len(sums)
     if num < 2:
         return Interval(mean, np.nan, np.nan, count, level)
     if shares and mean in (0.0, 1.0):
         far = ((1 - level) / 2) ** (1 / num)
         low, high = (far, 1.0) if mean else (0.0, 1 - far)
-        return Interval(mean, low, high, count, level)
-    error = math.sqrt(num / (num - 1) * float((parts**2).sum())) / count
-    reach = t_quantile((1 + level) / 2, num - 1) * error
-    low, high = mean - reach, mean + reach
+    elif num < _LEAST_DRAWN:
+        low, high = _by_t(sums, sizes, mean, level)
+    else:
+        low, high = _resampled(sums, sizes, level)
     if shares:
         low, high = max(0.0, low), min(1.0, high)
     return Interval(mean, low, high, count, level)
@@ -89,7 +92,7 @@ def paired(
     around = interval(steps, clusters=clusters, level=level)
     if not steps:
         return Difference(around, np.nan)
-    sums = _by_cluster(np.asarray(steps, dtype=np.float64), clusters)
+    sums, _ = _by_cluster(np.asarray(steps, dtype=np.float64), clusters)
     num = len(sums)
     if num <= _MOST_EXACT:
         bits = np.arange(2**num)[:, None] >> np.arange(num) & 1
@@ -114,7 +117,7 @@ def t_quantile(share: float, degrees: int) -> float:
 
 def _t_below(value: float, degrees: int) -> float:
     if degrees >= _NORMAL_FROM:
-        return 0.5 + math.erf(value / math.sqrt(2)) / 2
+        return _normal_below(value)
     angle = math.atan(value / math.sqrt(degrees))
     sine, square = math.sin(angle), math.cos(angle) ** 2
     is_odd = degrees % 2
@@ -128,17 +131,42 @@ def _t_below(value: float, degrees: int) -> float:
     return 0.5 + inside / 2
 
 
+def _normal_below(value: float) -> float:
+    return 0.5 + math.erf(value / math.sqrt(2)) / 2
+
+
+def _resampled(sums: _FLOATS, sizes: _FLOATS, level: float) -> tuple[float, float]:
+    num = len(sums)
+    reach = math.sqrt(num / (num - 1)) * t_quantile((1 + level) / 2, num - 1)
+    beyond = 1 - _normal_below(reach)
+    rng, rows = np.random.default_rng(_SEED), max(1, _AT_ONCE // num)
+    means = []
+    for begin in range(0, RESAMPLES, rows):
+        drawn = rng.integers(0, num, (min(rows, RESAMPLES - begin), num))
+        means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
+    low, high = np.quantile(np.concatenate(means), (beyond, 1 - beyond))
+    return float(low), float(high)
+
+
+def _by_t(sums: _FLOATS, sizes: _FLOATS, mean: float, level: float) -> tuple[float, float]:
+    num, apart = len(sums), sums - mean * sizes
+    error = math.sqrt(num / (num - 1) * float((apart**2).sum())) / float(sizes.sum())
+    reach = t_quantile((1 + level) / 2, num - 1) * error
+    return mean - reach, mean + reach
+
+
 def _as_large(flips: NDArray[np.integer[Any]], sums: _FLOATS) -> int:
     found = np.abs((flips * 2.0 - 1) @ sums)
     return int(np.count_nonzero(found >= abs(sums.sum()) - 1e-12))
 
 
-def _by_cluster(numbers: _FLOATS, clusters: Sequence[Hashable] | None) -> _FLOATS:
-    """The sum of each cluster."""
+def _by_cluster(numbers: _FLOATS, clusters: Sequence[Hashable] | None) -> tuple[_FLOATS, _FLOATS]:
+    """Sum and number of the values of each cluster."""
     if clusters is None:
-        return numbers
+        return numbers, np.ones(len(numbers))
     if len(clusters) != len(numbers):
         raise ValueError(f"{len(numbers)} values but {len(clusters)} clusters")
     place = {name: at for at, name in enumerate(dict.fromkeys(clusters))}
     codes = [place[name] for name in clusters]
-    return np.bincount(codes, numbers).astype(np.float64)
+    sums, sizes = np.bincount(codes, numbers), np.bincount(codes)
+    return sums.astype(np.float64), sizes.astype(np.float64)

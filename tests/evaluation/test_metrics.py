@@ -115,6 +115,40 @@ def test_an_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     assert 0.88 <= held / 200 <= 1.0
 
 
+def drawn_by_hand(libraries: list[list[float]], beyond: float) -> tuple[float, float]:
+    """Whole libraries drawn one by one, with their own numbers of questions."""
+    chance, means = random.Random(11), []
+    for _ in range(20_000):
+        values = [value for one in chance.choices(libraries, k=len(libraries)) for value in one]
+        means.append(math.fsum(values) / len(values))
+    means.sort()
+    return means[round(beyond * len(means))], means[round((1 - beyond) * len(means)) - 1]
+
+
+def test_ends_are_quantiles_of_resampled_means() -> None:
+    """Those beyond which 0.6 % of the means of eight lie (and not 2.5 %): the normal's share beyond
+    sqrt(8 / 7) times Student's t of seven degrees."""
+    libraries = [
+        [1.0, 0.0],
+        [0.0] * 6,
+        [1.0] * 3,
+        [0.5, 1.0],
+        [0.0, 0.25],
+        [1.0],
+        [0.0] * 4,
+        [0.75],
+    ]
+    beyond = math.erfc(math.sqrt(8 / 7) * 2.3646 / math.sqrt(2)) / 2
+    assert 0.005 < beyond < 0.01
+    users = [at for at, one in enumerate(libraries) for _ in one]
+    values = [value for one in libraries for value in one]
+    found = interval(values, clusters=users, shares=True)
+    low, high = drawn_by_hand(libraries, beyond)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.03)
+    assert found.high - found.mean > 1.1 * (found.mean - found.low)  # as skewed as the values
+    assert interval(values, clusters=users, shares=True) == found
+
+
 def test_values_that_hang_together_are_less_sure() -> None:
     values = [float(user % 2) for user in range(20) for _ in range(10)]
     users = [user for user in range(20) for _ in range(10)]
