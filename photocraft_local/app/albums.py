@@ -32,6 +32,9 @@ _OFF = {
     "events": "SELECT count(*) FROM photos WHERE event_id IS NOT NULL OR trip_id IS NOT NULL",
     "named places": "SELECT count(*) FROM named_places",
     "crops": "SELECT count(*) FROM crops",
+    # An address that is given has no country of its own (library/ledger.py).
+    "place names of the gazetteer": "SELECT count(*) FROM photos JOIN places USING (place_id)"
+    " WHERE country_code != ''",
 }
 _FILES = {"knowledge.db": "local knowledge", "memory/episodes.jsonl": "episodes"}
 
@@ -45,6 +48,14 @@ class Shelf:
     path: Path
     names: Mapping[str, str] = field(default_factory=dict)
     same: Mapping[str, str] = field(default_factory=dict)
+
+    def in_order(self, uids: Iterable[str]) -> tuple[str, ...]:
+        """In the data set's terms; a UID that is no photo stays, so that it counts as wrong."""
+        return tuple(dict.fromkeys(self.names.get(uid, uid) for uid in uids))
+
+    def named(self, uids: Iterable[str]) -> set[str]:
+        """In the data set's terms, without UIDs that are no photo."""
+        return {self.names[uid] for uid in uids if uid in self.names}
 
 
 def shelves(

@@ -78,7 +78,8 @@ def evaluate(
     """Indexes what is not indexed, asks what is not answered in ``out``, gives all rows.
 
     Raises UsageError for options that contradict each other, EvaluationError for a folder of
-    another run, and what indexing and the backbone raise; what was answered stays."""
+    another run and where no question's photos can be decoded, and what indexing and the backbone
+    raise; what was answered stays."""
     told = listeners or Listeners()
     settings = checked(settings, options)
     root = options.libraries or settings.cache / "evaluation" / dataset.name
@@ -89,6 +90,12 @@ def evaluate(
         standard=options.track == "standard",
         on_album=told.on_album,
     )
+    if not dataset.questions:
+        faults = "; ".join(map(str, dataset.problems.named[-3:]))
+        raise EvaluationError(
+            f"no question of {dataset.folder} can be asked: {faults}",
+            hint="check the pictures that are named",
+        )
     folder = RunFolder.begin(out, identity_of(dataset, settings, options), about_of(dataset))
     return folder, put(dataset, made, settings, options, folder, told)
 

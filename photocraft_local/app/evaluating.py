@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -26,20 +25,19 @@ from photocraft_local.app.episodes import (
     library_card,
     nothing,
 )
+from photocraft_local.app.evaluation_replies import (
+    OF_THE_QUESTION,
+    Told,
+    of_episode,
+    of_runs,
+    refused,
+)
 from photocraft_local.app.evaluation_skills import Skills
 from photocraft_local.app.filters import Filters
 from photocraft_local.app.parts import Parts
 from photocraft_local.app.results import AskedPlan
 from photocraft_local.app.searching import Look, search
-from photocraft_local.errors import (
-    AgentError,
-    EvaluationError,
-    PhotocraftError,
-    QuestionNotUnderstood,
-    SearchError,
-    ServerLost,
-    UsageError,
-)
+from photocraft_local.errors import EvaluationError, PhotocraftError, ServerLost
 from photocraft_local.evaluation.disbench.failure_classes import (
     Course,
     course_ids,
@@ -47,10 +45,11 @@ from photocraft_local.evaluation.disbench.failure_classes import (
     is_whole,
 )
 from photocraft_local.evaluation.disbench.presets import Preset
-from photocraft_local.evaluation.questions import EvalQuestion, Reply, Status
+from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.several import voted
-from photocraft_local.records import Step, Usage
+from photocraft_local.records import Step
 from photocraft_local.settings import Settings
+from photocraft_local.storage.faults import mapped
 from photocraft_local.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
 
     from photocraft_local.agent.planner.planner import Asked
     from photocraft_local.agent.trajectory import Trajectory
-    from photocraft_local.app.results import AskAnswer
     from photocraft_local.embeddings.encoder import Encoder
     from photocraft_local.serving.chat_model import ChatModel
     from photocraft_local.serving.qwen.brain import Brain
@@ -153,21 +151,19 @@ class LibraryAnswerer:
         listed, looked_at = course_ids(steps)
         course = replace(
             course,
-            listed=self._named(shelf, listed) | course.listed,
-            looked_at=self._named(shelf, looked_at),
+            listed=shelf.named(listed) | course.listed,
+            looked_at=shelf.named(looked_at),
             days=shelf.album.days,
         )
         why = failure_class(question, reply.predicted, course) if question.has_gold else ""
         return replace(reply, failure_class=why)
 
-    def _episode(
-        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path, run: int = 1
-    ) -> tuple[Reply, Sequence[Step], Course]:
+    def _episode(self, parts: Parts, shelf: Shelf, given: Asked, trace: Path, run: int = 1) -> Told:
         agent, context = self._agent(parts, shelf.album.name, given, run)
         problem: PhotocraftError | None = None
         try:
             agent.ask(given.question)
-        except (AgentError, SearchError, UsageError) as error:
+        except OF_THE_QUESTION as error:
             if isinstance(error, ServerLost):
                 raise
             problem = error
@@ -175,10 +171,10 @@ class LibraryAnswerer:
         if record is None:
             raise EvaluationError("the episode left no record") from problem
         has_trace = _moved(agent.last_trace, trace)
-        reply, steps, course = self._reply(shelf, record, problem, has_trace)
+        reply, steps, course = of_episode(shelf, record, problem, has_trace=has_trace)
         reply = replace(reply, value=self._value(parts, given, record))
         sets = list(context.sets)
-        kept = self._named(shelf, {uid for one in sets for uid in one.uids})
+        kept = shelf.named({uid for one in sets for uid in one.uids})
         whole = is_whole(steps, [one.name for one in sets])
         return reply, steps, replace(course, listed=frozenset(kept), is_whole=whole)
 
@@ -190,39 +186,11 @@ class LibraryAnswerer:
 
         return Planner(parts.atlas()).value(given, record.answer, record.all_steps)
 
-    def _reply(
-        self, shelf: Shelf, record: Trajectory, problem: PhotocraftError | None, has_trace: bool
-    ) -> tuple[Reply, Sequence[Step], Course]:
-        steps, usage, answer = record.all_steps, record.total_usage(), record.answer
-        status: Status = "answered"
-        if problem is not None:
-            is_declined = isinstance(problem, QuestionNotUnderstood | SearchError | UsageError)
-            status = "declined" if is_declined else "failed"
-        elif record.limit and (answer is None or not (answer.uids or answer.text)):
-            status = "cut"
-        reply = Reply(
-            predicted=self._in_order(shelf, answer.uids if answer else ()),
-            text=answer.text if answer else "",
-            reason=answer.reason if answer else "",
-            status=status,
-            error=problem.message if problem else "",
-            turns=len(steps),
-            finished_by_itself=not record.limit and status != "failed",
-            tools=Counter(step.call.name for step in steps),
-            has_trace=has_trace,
-            seconds=record.seconds,
-        )
-        reply = _with_tokens(reply, usage)
-        unused = answer.not_understood if answer else ()
-        return reply, steps, Course(status, limit=record.limit, unused_words=unused)
-
-    def _by_majority(
-        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
-    ) -> tuple[Reply, Sequence[Step], Course]:
+    def _by_majority(self, parts: Parts, shelf: Shelf, given: Asked, trace: Path) -> Told:
         """As the published systems choose: what more than half of independent episodes gave."""
         made = []
         for run in range(1, parts.settings.runs + 1):
-            file = trace if run == 1 else trace.with_name(f"{trace.stem}-run{run}.json")
+            file = trace if run == 1 else _of_run(trace, run)
             made.append(self._episode(parts, shelf, given, file, run))
         replies, runs, courses = zip(*made, strict=True)
         course = replace(
@@ -232,9 +200,7 @@ class LibraryAnswerer:
         )
         return voted(replies), [step for steps in runs for step in steps], course
 
-    def _in_runs(
-        self, parts: Parts, shelf: Shelf, given: Asked, trace: Path
-    ) -> tuple[Reply, Sequence[Step], Course]:
+    def _in_runs(self, parts: Parts, shelf: Shelf, given: Asked, trace: Path) -> Told:
         from photocraft_local.app.runs import ask_all
 
         brain = parts.backbone().brain(nothing)
@@ -242,46 +208,23 @@ class LibraryAnswerer:
         memory = self._skills.memory(parts, shelf.album.name)
         try:
             told = ask_all(parts, brain, shown, given, memory, Listeners(), self.turns)
-        except AgentError as error:
+        except OF_THE_QUESTION as error:
             if isinstance(error, ServerLost):
                 raise
-            failed = Reply(status="failed", error=error.message)
-            return failed, (), Course("failed")
+            reply = refused(error)
+            return reply, (), Course(reply.status)
         for run in told.runs:
-            number = trace.with_name(f"{trace.stem}-run{run.number}.json")
-            _moved(run.trajectory, number)
-        has_trace = _moved(told.trajectory, trace)
-        return self._reply_of_runs(shelf, told, has_trace)
-
-    def _reply_of_runs(
-        self, shelf: Shelf, told: AskAnswer, has_trace: bool
-    ) -> tuple[Reply, Sequence[Step], Course]:
-        steps = [step for run in told.runs for step in run.steps]
-        uids = tuple(found.photo.uid for found in told.photos)
-        status: Status = "cut" if told.limit and not (uids or told.text) else "answered"
-        reply = Reply(
-            predicted=self._in_order(shelf, uids),
-            text=told.text,
-            reason=told.reason,
-            status=status,
-            turns=len(steps),
-            finished_by_itself=not told.limit,
-            tools=Counter(step.call.name for step in steps),
-            runs=tuple(self._in_order(shelf, run.photos) for run in told.runs),
-            has_trace=has_trace,
-        )
-        reply = _with_tokens(reply, told.usage or Usage())
-        unused, whole = told.not_understood, is_whole(steps)
-        return reply, steps, Course(status, limit=told.limit, unused_words=unused, is_whole=whole)
+            _moved(run.trajectory, _of_run(trace, run.number))
+        return of_runs(shelf, told, has_trace=_moved(told.trajectory, trace))
 
     def _by_embedding(self, parts: Parts, shelf: Shelf, question: EvalQuestion) -> Reply:
         top_k = self.how.top_k or None
         look = Look(question.text, (), ())
         found = search(parts, look, Filters(), top_k, shelf.album.last_day)
-        names = self._in_order(shelf, [one.photo.uid for one in found.photos])
+        names = shelf.in_order([one.photo.uid for one in found.photos])
         if not names and self.how.guesses:
             best = search(parts, look, Filters(), 1, shelf.album.last_day)
-            names = self._in_order(shelf, [one.photo.uid for one in best.photos])
+            names = shelf.in_order([one.photo.uid for one in best.photos])
         unused = found.not_understood
         course = Course("answered", frozenset(names), unused_words=unused)
         return Reply(predicted=names, failure_class=failure_class(question, names, course))
@@ -292,15 +235,15 @@ class LibraryAnswerer:
         """The last small set on the way; else the photo that is nearest to the question's words."""
         for step in reversed(steps):
             listed, _ = course_ids([step])
-            names = self._in_order(shelf, sorted(listed))
+            names = shelf.in_order(sorted(listed))
             if step.call.name != "submit_answer" and 0 < len(names) <= _MOST_GUESSED:
                 return names, f"guessed: the set of step {step.index}"
         look = Look(question.text, (), ())
         try:
             best = search(parts, look, Filters(), 1, shelf.album.last_day)
-        except SearchError:  # words that cannot be searched
+        except OF_THE_QUESTION:  # words that cannot be searched
             return (), "no guess: nothing to search by"
-        names = self._in_order(shelf, [one.photo.uid for one in best.photos])
+        names = shelf.in_order([one.photo.uid for one in best.photos])
         return names, "guessed: the nearest photo"
 
     # --- what an episode is made of
@@ -364,29 +307,17 @@ class LibraryAnswerer:
             text = f"{text}\n{_BARE}"
         return Asked(text, shelf.album.last_day, (), "", parts.habits)
 
-    @staticmethod
-    def _in_order(shelf: Shelf, uids: Sequence[str]) -> tuple[str, ...]:
-        """In the data set's terms; a UID that is no photo stays, so that it counts as wrong."""
-        return tuple(dict.fromkeys(shelf.names.get(uid, uid) for uid in uids))
 
-    @staticmethod
-    def _named(shelf: Shelf, uids: set[str]) -> set[str]:
-        return {shelf.names[uid] for uid in uids if uid in shelf.names}
-
-
-def _with_tokens(reply: Reply, usage: Usage) -> Reply:
-    return replace(
-        reply,
-        prompt_tokens=usage.prompt,
-        cached_tokens=usage.cached,
-        generated_tokens=usage.generated,
-    )
+def _of_run(trace: Path, number: int) -> Path:
+    """No id of a question gives this name: ``safe_name`` leaves no "~" in one."""
+    return trace.with_name(f"{trace.stem}~run{number}.json")
 
 
 def _moved(source: Path | None, target: Path) -> bool:
     """The trace of an episode goes from the library to the run."""
     if source is None or not source.is_file():
         return False
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shutil.move(source, target)
+    with mapped(target):
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        shutil.move(source, target)
     return True

@@ -28,13 +28,14 @@ from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.captioned import read_captioned
 from photocraft_local.evaluation.dataset import Album, Dataset
 from photocraft_local.evaluation.pictures import leads_out
-from photocraft_local.evaluation.questions import EvalQuestion
+from photocraft_local.evaluation.questions import EvalQuestion, mark_of
 from photocraft_local.evaluation.results import RunFolder
 from photocraft_local.evaluation.retrieval import KS
 from photocraft_local.evaluation.retrieval_report import RetrievalReport, measure
 from photocraft_local.evaluation.text_questions import LIBRARY
 from photocraft_local.library.progress import Progress, silent
 from photocraft_local.settings import Settings
+from photocraft_local.storage.faults import mapped
 
 _ALBUM, _LIBRARY = "photos", "library"
 TODAY = date(2026, 1, 1)  # the day on which the questions are asked, the same in each run
@@ -84,18 +85,17 @@ def ask_files(
             hint="name files relative to their folder",
         )
     folder = (out / _ALBUM).absolute()
-    mark = hashlib.sha256(repr([(q.id, q.text, q.gold_text) for q in questions]).encode())
+    mark = hashlib.sha256(mark_of(questions).encode())
     for name, path in sorted(files.items()):
-        mark.update(name.encode("utf-8", "surrogatepass") + path.read_bytes())
+        with mapped(path):
+            content = hashlib.sha256(path.read_bytes()).digest()
+        mark.update(name.encode("utf-8", "surrogatepass") + b"\0" + content)
     pictures = {name: folder / name for name in sorted(files)}
     album = Album(LIBRARY, folder, pictures, {}, mark.hexdigest()[:16], TODAY)
     dataset = Dataset(LIBRARY, folder, list(questions), {LIBRARY: album}, album.fingerprint)
     chosen = checked(replace(settings, library=out / _LIBRARY, memory=False), options)
     run = RunFolder.begin(out, identity_of(dataset, chosen, options), about_of(dataset))
-    folder.mkdir(exist_ok=True, mode=0o700)
-    for name, path in files.items():
-        pictures[name].parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        shutil.copyfile(path, pictures[name])
+    _copy(files, folder)
     with closing(PhotoSearch(chosen, today=TODAY)) as photos:
         photos.index(folder)
         found = tuple(photos.list())
@@ -103,3 +103,12 @@ def ask_files(
     dataset.questions = [canonical(one, shelf.same) for one in dataset.questions]
     put(dataset, {LIBRARY: shelf}, chosen, options, run, listeners)
     return run
+
+
+def _copy(files: Mapping[str, Path], folder: Path) -> None:
+    with mapped(folder):
+        folder.mkdir(exist_ok=True, mode=0o700)
+        for name, path in files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shutil.copyfile(path, target)

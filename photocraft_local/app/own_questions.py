@@ -6,11 +6,9 @@ teaches stays in the run's folder. Photos are named by UID.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,8 +26,10 @@ from photocraft_local.app.parts import Parts
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation import synthesis
 from photocraft_local.evaluation.dataset import Album, Dataset
+from photocraft_local.evaluation.pictures import joined
 from photocraft_local.evaluation.plain_layout import read_questions
 from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.questions import mark_of
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.library.folder import DATABASE
 from photocraft_local.library.library import Library
@@ -62,8 +62,7 @@ def own_questions(settings: Settings, source: Path, *, strict: bool = False) -> 
             hint="accept some of the proposals: photocraft eval synthesize FOLDER --review",
         )
     pictures = {photo.uid: Path(os.fsdecode(photo.paths[0])) for photo in photos if photo.paths}
-    told = [{**asdict(one), "gold": sorted(one.gold)} for one in questions]
-    mark = hashlib.sha256(json.dumps([generation, sorted(known), told]).encode()).hexdigest()[:16]
+    mark = joined([str(generation), mark_of(questions), *sorted(known)])
     album = Album(LIBRARY, settings.library, pictures, as_read(photos), mark, _today(photos))
     return Dataset(LIBRARY, source, questions, {LIBRARY: album}, mark, problems)
 

@@ -88,7 +88,7 @@ def ablate(
 
 def table(lines: Sequence[Line]) -> list[dict[str, Json]]:
     """A row a variant, as the papers print it: in %, with the change of F1 and how often chance
-    alone gives as much."""
+    alone gives as much. ``words``: answers in words by normalised match, where there are some."""
     rows = []
     for line in lines:
         told: dict[str, Json] = {"variant": line.variant.name, "n": line.figures["all"]["num"]}
@@ -97,9 +97,10 @@ def table(lines: Sequence[Line]) -> list[dict[str, Json]]:
             for key in ("em", "f1"):
                 mean = part[key][0]
                 told[f"{name} {key.upper()}"] = None if mean is None else round(100 * mean, 1)
-        told["not answered"] = line.figures["all"]["num"] - line.figures["status"].get(
-            "answered", 0
-        )
+        if words := line.figures["text"]:
+            told["words"] = round(100 * words["text_normalised"], 1)
+        ended = line.figures["status"]
+        told["not answered"] = sum(ended.values()) - ended.get("answered", 0)
         change = line.change.all if line.change else None
         told["F1 change"] = None if change is None else round(100 * change.f1_difference[0], 1)
         told["F1 p"] = None if change is None else round(change.f1_p, 4)

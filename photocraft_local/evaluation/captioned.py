@@ -119,6 +119,9 @@ class _Reading:
                 self._wrong("duplicate-id", path, row, f"query {name!r} stands twice")
             elif not row["text"]:
                 self._wrong("bad-line", path, row, f"query {name!r} has no text")
+            elif right and row.get("kind") == ABSENT:
+                what = f"query {name!r} is of the kind {ABSENT!r} and names photos"
+                self._wrong("bad-line", path, row, what)
             elif absent := sorted(right - known):
                 what = f"query {name!r} wants a photo that is not there: {absent[0]!r}"
                 self._wrong("unknown-answer", path, row, what)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from photocraft_local.errors import EvaluationError
-from photocraft_local.evaluation.pictures import fault_of, pictures_of, plain_name
+from photocraft_local.evaluation.pictures import fault_of, is_usable, pictures_of, plain_name
 from photocraft_local.evaluation.problems import Problems, content_of, document
 from photocraft_local.evaluation.tables import columns_of, place_of, read_table
 
@@ -116,7 +116,8 @@ def _sidecars(folder: Path, problems: Problems) -> Iterator[CaptionLine]:
         return
     for name, path in pictures.items():
         captions: tuple[str, ...] = ()
-        if beside := texts.get(path.stem):
+        beside = texts.get(path.stem)
+        if beside and is_usable(folder, beside.name, problems, where=beside.name):
             content = content_of(beside, problems)
             try:
                 lines = content.decode("utf-8-sig").splitlines()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from photocraft_local.evaluation.retrieval import ScoredQuery, absent_figures, set_figures
+from photocraft_local.evaluation.retrieval import ScoredQuery, absent_figures, plain, set_figures
 from photocraft_local.records import Json
 
 _SHIFTS = tuple(round(float(shift), 1) for shift in np.arange(-2.5, 2.51, 0.1))
@@ -28,8 +28,7 @@ class CutOff:
     figures: dict[str, float]
 
     def to_json(self) -> dict[str, Json]:
-        plain = {name: None if v != v else v for name, v in self.figures.items()}
-        return {"shift": self.shift, **plain}
+        return {"shift": self.shift, **plain(self.figures)}
 
 
 @dataclass(frozen=True, slots=True)

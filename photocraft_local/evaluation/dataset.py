@@ -123,6 +123,6 @@ def _number(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # words; a whole number of 400 digits
         return None
     return number if math.isfinite(number) else None

@@ -62,7 +62,7 @@ def read_person(folder: Path, problems: Problems) -> Person:
     for name, value in places.items():
         try:
             found[name] = _spot(name, value)
-        except (KeyError, TypeError, ValueError) as exc:
+        except (KeyError, TypeError, ValueError, OverflowError) as exc:
             problems.add("bad-value", FILE, f"place {name!r}: {exc}")
     return Person(today, found)
 

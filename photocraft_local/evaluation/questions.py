@@ -5,8 +5,10 @@ Photos are named in the data set's own terms. Knows no metric and no file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -35,6 +37,12 @@ class EvalQuestion:
     def key(self) -> tuple[str, str]:
         """Unique in a run: ids are unique in a library only."""
         return self.library, self.id
+
+
+def mark_of(questions: Iterable[EvalQuestion]) -> str:
+    """Of their words and their gold, 16 hex digits."""
+    told = [{**asdict(one), "gold": sorted(one.gold)} for one in questions]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

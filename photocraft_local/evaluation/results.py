@@ -12,7 +12,8 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ from photocraft_local.storage.lock import WriteLock
 SCHEMA, VERSION = "photocraft-evaluation", 1
 _TIMED = ("prompt_tokens", "cached_tokens", "generated_tokens", "seconds")
 _TUPLES = ("predicted", "gold", "groups")
+# What a field's annotation lets JSON hold.
+_TYPES: dict[str, Any] = {"str": str, "bool": bool, "int": int, "float": int | float,
+          "float | None": int | float | None, "Mapping[str, int]": dict}  # fmt: skip
 _DONE, _HEAD = "results.jsonl", "run.json"
 _TIMINGS, _LOCK = "timings.jsonl", ".lock"
 _LONGEST_NAME = 80
@@ -94,7 +98,19 @@ class ResultRow:
         row = cls(**{**data, **given, "runs": tuple(map(tuple, data["runs"]))})
         if row.status not in STATUSES:
             raise ValueError(f"a status {row.status!r}")
+        _check(row)
         return row
+
+
+def _check(row: ResultRow) -> None:
+    for one in fields(row):
+        if not isinstance(getattr(row, one.name), _TYPES.get(str(one.type), object)):
+            raise TypeError(f"{one.name} is no {one.type}")
+    names = (*row.predicted, *row.gold, *row.groups, *row.tools, *chain.from_iterable(row.runs))
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("a name is no text")
+    if not all(isinstance(number, int) for number in row.tools.values()):
+        raise TypeError("a number of calls is none")
 
 
 def row_of(question: EvalQuestion, reply: Reply, trace: str = "") -> ResultRow:
@@ -159,7 +175,7 @@ class RunFolder:
         skipped). Raises EvaluationError if the folder holds another run or anything else."""
         with mapped(path):
             is_ours = not path.exists() or (path / _HEAD).exists()
-            if not is_ours and any(entry.name != _LOCK for entry in path.iterdir()):
+            if not is_ours and {entry.name for entry in path.iterdir()} - _begun(path):
                 raise EvaluationError(
                     f"the folder {path} is not empty and holds no run",
                     hint="name an empty or a new folder: --out FOLDER",
@@ -239,6 +255,11 @@ class RunFolder:
             self._sizes[name] = len(content)
 
 
+def _begun(path: Path) -> set[str]:
+    """All that a crash before the first ``run.json`` leaves."""
+    return {_LOCK, atomic.part_of(path / _HEAD).name}
+
+
 def safe_name(text: str) -> str:
     """A file name for an id of a data set, which may hold anything: two ids never share one."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", text)[:_LONGEST_NAME]
@@ -280,17 +301,21 @@ def _head(path: Path) -> dict[str, Json]:
 
 def _rows(path: Path) -> list[ResultRow]:
     """Those with both halves; the last line of a file may be cut, no other."""
-    timings = {(t["library"], t["question"]): t for t in _lines(path / _TIMINGS)}
-    rows: dict[tuple[str, str], ResultRow] = {}
-    for data in _lines(path / _DONE):
-        try:
-            row = ResultRow.from_json(data)
-            timed = {name: timings[row.key][name] for name in _TIMED if row.key in timings}
-            if timed:
-                rows[row.key] = replace(row, **timed)
-        except (TypeError, ValueError, KeyError) as exc:
-            raise _damaged(path / _DONE, str(exc)) from exc
+    file = path / _TIMINGS
+    try:
+        timings = {_key(timing): timing for timing in _lines(file)}
+        file, rows = path / _DONE, {}
+        for data in _lines(file):
+            if timing := timings.get(_key(data)):
+                timed = {name: timing[name] for name in _TIMED}
+                rows[_key(data)] = ResultRow.from_json({**data, **timed})
+    except (TypeError, ValueError, KeyError) as exc:
+        raise _damaged(file, f"no row of a run: {exc}") from exc
     return list(rows.values())
+
+
+def _key(line: Mapping[str, Any]) -> tuple[Any, Any]:
+    return line["library"], line["question"]
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

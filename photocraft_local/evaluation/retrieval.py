@@ -22,6 +22,7 @@ from photocraft_local.errors import PhotoError
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.library.batches import batches
 from photocraft_local.library.progress import Progress, silent
+from photocraft_local.records import Json
 from photocraft_local.search.calibration import Background
 from photocraft_local.search.index import ExactIndex
 
@@ -167,6 +168,11 @@ def absent_figures(queries: Iterable[ScoredQuery], shift: float = 0.0) -> dict[s
         "absent_empty": _mean([number == 0 for number in found]),
         "absent_returned": _mean(found),
     }
+
+
+def plain(figures: dict[str, float]) -> dict[str, Json]:
+    """For JSON: None where there is no mean."""
+    return {name: None if np.isnan(value) else value for name, value in figures.items()}
 
 
 def _recall(query: ScoredQuery, k: int) -> float:

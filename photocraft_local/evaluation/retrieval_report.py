@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from photocraft_local.evaluation.retrieval import (
     ScoredQuery,
     absent_figures,
     embed,
+    plain,
     ranking_figures,
     set_figures,
 )
@@ -52,7 +53,7 @@ class RetrievalReport:
             "photos": self.num_photos,
             "queries": self.num_queries,
             "ranking": self.ranking,
-            "sets": {kind: _plain(part) for kind, part in self.sets.items()},
+            "sets": {kind: plain(part) for kind, part in self.sets.items()},
             "absent": self.absent,
             "left_out": self.left_out,
             "absent_yet_returned": [
@@ -93,8 +94,8 @@ def measure(
         )
     asker = Asker(encoder, vectors, shift)
     asked = _asked(asker, data, names, lost)
-    report = _report(encoder, names, data, asked, ks)
-    return replace(report, cutoff=_calibrated(encoder, names, data, asked, shift))
+    cutoff = _calibrated(encoder, names, data, asked, shift)
+    return _report(encoder, len(names), data.problems, asked, ks, cutoff)
 
 
 def _asked(asker: Asker, data: Captioned, names: list[str], lost: set[str]) -> list[Asked]:
@@ -113,10 +114,11 @@ def _asked(asker: Asker, data: Captioned, names: list[str], lost: set[str]) -> l
 
 def _report(
     encoder: Encoder,
-    names: list[str],
-    data: Captioned,
+    num_photos: int,
+    problems: Problems,
     asked: list[Asked],
     ks: tuple[int, ...],
+    cutoff: Calibrated,
 ) -> RetrievalReport:
     kinds: dict[str, list[ScoredQuery]] = {}
     for query, scored in asked:
@@ -131,7 +133,7 @@ def _report(
     returned.sort(key=lambda one: (-one[2], one[1], one[0]))
     return RetrievalReport(
         encoder=encoder.spec.space_id,
-        num_photos=len(names),
+        num_photos=num_photos,
         num_queries={kind: len(part) for kind, part in parts}
         | ({ABSENT: len(absent)} if absent else {}),
         ranking={kind: ranking_figures(part, ks) for kind, part in parts},
@@ -139,8 +141,8 @@ def _report(
         absent=absent_figures(absent) if absent else {},
         left_out={kind: absent_figures([one.left_out() for one in part]) for kind, part in parts},
         returned=tuple(returned[:_MOST_NAMED]),
-        cutoff=Calibrated(encoder.calibration.cutoff, ()),
-        problems=data.problems,
+        cutoff=cutoff,
+        problems=problems,
         ks=ks,
     )
 
@@ -160,7 +162,3 @@ def _calibrated(
     present = [one for one in (query.among(gallery) for query in chosen) if one.relevant.any()]
     absent = [scored.among(gallery) for query, scored in asked if query.kind == ABSENT]
     return calibrated(present, absent, encoder.calibration.cutoff + shift, shift)
-
-
-def _plain(figures: dict[str, float]) -> dict[str, Json]:
-    return {name: None if value != value else value for name, value in figures.items()}

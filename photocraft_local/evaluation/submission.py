@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation import targets
 from photocraft_local.evaluation.results import ResultRow
 from photocraft_local.records import Json
 from photocraft_local.storage.atomic import write_atomically
@@ -31,17 +32,8 @@ def submission(rows: Sequence[ResultRow], meta: Mapping[str, Json]) -> dict[str,
 
 
 def check_target(path: Path) -> None:
-    """Before hours of questions. Raises EvaluationError where the folder is missing, or a file
-    stands there that is no export."""
-    if not path.parent.is_dir():
-        raise EvaluationError(
-            f"there is no folder {str(path.parent)!r} for the export", hint="make it first"
-        )
-    if path.is_symlink() or (path.exists() and not _is_ours(path)):
-        raise EvaluationError(
-            f"{str(path)!r} exists and is no export of photocraft",
-            hint="name another file; nothing of yours is written over",
-        )
+    """Raises EvaluationError as ``targets.check_target``."""
+    targets.check_target(path, "export", _is_ours)
 
 
 def _is_ours(path: Path) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def reviewed(folder: Path, known: Collection[str]) -> list[Proposal]:
     ``known``: the UIDs of the library."""
     path = folder / PROPOSALS
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")  # a text may hold other ends of lines
     except (OSError, UnicodeDecodeError) as exc:
         raise EvaluationError(
             f"{path} cannot be read: {exc}",
@@ -141,10 +141,6 @@ def write_accepted(folder: Path, found: Iterable[Proposal], library: str) -> Pat
     return path
 
 
-def with_sheet(one: Proposal, sheet: str) -> Proposal:
-    return replace(one, sheet=sheet)
-
-
 def _rare(view: Sequence[Seen], labels: Collection[str]) -> list[str]:
     events: dict[str, set[int]] = {label: set() for label in labels}
     for one in view:
@@ -170,11 +166,11 @@ def _proposal(line: str, where: str, known: Collection[str]) -> Proposal:
             kind=_text(data["kind"]),
             hops=int(data["hops"]),
             status=_text(data["status"]),
-            text=str(data.get("text") or ""),
+            text=_said(data.get("text")),
             links=tuple(tuple(map(_text, link)) for link in data.get("links") or ()),
-            sheet=str(data.get("sheet") or ""),
+            sheet=_said(data.get("sheet")),
         )
-    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+    except (ValueError, OverflowError, KeyError, TypeError, RecursionError) as exc:
         raise _unusable(where, f"{type(exc).__name__}: {exc}") from exc
     if made.status not in STATUSES:
         raise _unusable(where, f"the status {made.status!r}")
@@ -186,7 +182,13 @@ def _proposal(line: str, where: str, known: Collection[str]) -> Proposal:
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{value!r} is no text")
+    value.encode()  # half a character, as "\\ud800", could not be written again
     return value
+
+
+def _said(value: object) -> str:
+    """A number counts as its digits, where a person wrote it so."""
+    return "" if value in (None, "") else _text(str(value))
 
 
 def _unusable(where: str, why: str) -> EvaluationError:

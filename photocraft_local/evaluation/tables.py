@@ -17,7 +17,8 @@ Row = dict[str, str]
 
 def columns_of(path: Path) -> list[str]:
     """The heads of the table. Raises EvaluationError."""
-    return next(_lines(path), [])
+    _, heads = next(_lines(path), (1, []))
+    return heads
 
 
 def read_table(path: Path, needed: Collection[str], problems: Problems) -> Iterator[Row]:
@@ -26,7 +27,7 @@ def read_table(path: Path, needed: Collection[str], problems: Problems) -> Itera
 
     Raises EvaluationError for a table that cannot be read, is empty or lacks a column."""
     lines = _lines(path)
-    head = next(lines, [])
+    _, head = next(lines, (1, []))
     if missing := sorted(set(needed) - set(head)):
         raise EvaluationError(
             f"{path} is empty" if not head else f"{path} has no column {', '.join(missing)}",
@@ -36,7 +37,7 @@ def read_table(path: Path, needed: Collection[str], problems: Problems) -> Itera
         raise EvaluationError(
             f"{path} has two columns {', '.join(repeated)}", hint="give each column its own name"
         )
-    for number, cells in enumerate(lines, start=2):
+    for number, cells in lines:
         if not all(map(_is_text, cells)):
             problems.add("wrong-encoding", f"{path.name} line {number}")
         elif len(cells) == len(head):
@@ -56,14 +57,16 @@ def _is_text(cell: str) -> bool:
     return not any("\udc80" <= character <= "\udcff" for character in cell)
 
 
-def _lines(path: Path) -> Iterator[list[str]]:
-    """``number`` of a row counts rows, since a cell may hold line ends."""
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line that it begins on: a cell may hold line ends."""
     try:
         if path.exists() and not path.is_file():  # what is no regular file may never end
             raise IsADirectoryError("it is a folder or no regular file")
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            for cells in csv.reader(file, strict=True):
-                yield [cell.strip() for cell in cells]
+            rows, begins = csv.reader(file, strict=True), 1
+            for cells in rows:
+                yield begins, [cell.strip() for cell in cells]
+                begins = rows.line_num + 1
     except FileNotFoundError as exc:
         raise EvaluationError(f"there is no {path}", hint="name the data set's folder") from exc
     except (OSError, csv.Error) as exc:

@@ -18,7 +18,8 @@ from photocraft_local.evaluation.ablation import (
     variants,
 )
 from photocraft_local.evaluation.disbench.presets import PRESETS
-from photocraft_local.evaluation.results import RunFolder
+from photocraft_local.evaluation.questions import EvalQuestion, Reply
+from photocraft_local.evaluation.results import RunFolder, row_of
 from photocraft_local.settings import Settings
 from photocraft_local.tools.sets import NAME_PATTERN
 from photocraft_local.tools.standard import standard_tools
@@ -83,3 +84,18 @@ def test_the_table_holds_each_against_the_full_system(tmp_path: Path) -> None:
     assert {"intra-event EM", "inter-event F1", "not answered"} <= set(rows["full"])
     assert (tmp_path / "no-tool_around/run.json").is_file()
     json.dumps(table(lines), allow_nan=False)
+
+
+def test_questions_that_are_judged_by_their_words_alone_are_in_the_table(tmp_path: Path) -> None:
+    def run(variant: Variant, folder: Path) -> RunFolder:
+        made = RunFolder.begin(folder, {}, {})
+        with made.held():
+            for at, status in enumerate(("answered", "answered", "answered", "failed")):
+                asked = EvalQuestion(str(at), "u", "when?", frozenset(), "", 0, (), "2021", False)
+                made.add(row_of(asked, Reply(text="2021" if at < 2 else "", status=status)))
+            made.finish({})
+        return made
+
+    (row,) = table(ablate(variants(TOOLS, ["full"]), tmp_path, run))
+    assert (row["n"], row["overall EM"]) == (0, None)
+    assert (row["words"], row["not answered"]) == (50, 1)

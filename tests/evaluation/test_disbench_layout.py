@@ -136,3 +136,12 @@ def test_no_value_of_a_position_is_taken_for_another(value: Any) -> None:
     given = given_metadata("u/1", {"latitude": value, "longitude": 3.0}, problems)
     assert given.location is None
     assert problems.counts["bad-value"] >= 1
+
+
+def test_a_number_that_no_float_holds_is_named() -> None:
+    problems = Problems()
+    facts = {"latitude": 10**400, "longitude": 2.0, "time": "2021-06-01 10:00:00"}
+    given = given_metadata("u/p", facts, problems)
+    assert given.location is None
+    assert given.taken is not None
+    assert problems.counts == {"bad-value": 2}

@@ -116,6 +116,11 @@ def test_the_standard_track_is_enforced(
         pytest.raises(EvaluationError, match="named places: that is no Standard track"),
     ):
         check_standard(library, num_addresses)
+    with Library.open(own.library, settings=own) as library:
+        with library.write_lock(), library.changes() as database:
+            database.execute("UPDATE places SET country_code = 'PT'")
+        with pytest.raises(EvaluationError, match="place names of the gazetteer"):
+            check_standard(library, num_addresses)
     opened = shelves(load(data), settings, libraries, standard=False)[USER]
     with (
         Library.open(opened.path, settings=own) as library,

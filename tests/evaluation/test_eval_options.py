@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -45,13 +46,17 @@ def test_faults_of_a_table_of_questions_are_named_in_the_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
-    (tmp_path / "q.csv").write_text("question,answer\nhow many photos are there,33\nwhy,\n")
+    rows = ["how many photos are there,33,", "why,,", "which?,1,nowhere.jpg", "none?,0,none"]
+    (tmp_path / "q.csv").write_text("\n".join(["question,answer,photos", *rows]))
     command = ["eval", "metadata", str(shared / "data/exif"), "--encoder", "null", "--json"]
     command += ["--questions", str(tmp_path / "q.csv"), "--out", str(tmp_path / "run")]
     assert main([*command, "--backbone", "planner"]) == 0
     told = capsys.readouterr()
-    assert json.loads(told.out)["questions"]["problems"]["counts"] == {"bad-line": 1}
-    assert "1 fault of the data set, named in --json" in told.err
+    faults = json.loads(told.out)["questions"]["problems"]
+    assert faults["counts"] == {"bad-line": 1, "unknown-answer": 1}
+    assert "nowhere.jpg" in faults["named"][1]
+    assert "2 faults of the data set, named in --json" in told.err
+    assert main([*command, "--backbone", "planner", "--strict"]) == 2
 
 
 def plain(folder: Path, *rows: dict[str, object]) -> Path:
@@ -113,7 +118,10 @@ def test_an_export_goes_over_an_earlier_one(tmp_path: Path) -> None:
         submission.write(path, content)
         submission.check_target(path)
     (tmp_path / "link.json").symlink_to(tmp_path / "0.json")
-    for name, text in {"link.json": None, "cut.json": '{"meta"', "other.json": "[1]"}.items():
+    os.mkfifo(tmp_path / "pipe.json")  # that nobody writes to
+    (tmp_path / "folder.json").mkdir()
+    unwritten = {"link.json": None, "pipe.json": None, "folder.json": None}
+    for name, text in {**unwritten, "cut.json": '{"meta"', "other.json": "[1]"}.items():
         if text:
             (tmp_path / name).write_text(text)
         with pytest.raises(EvaluationError):

@@ -146,7 +146,7 @@ def test_runs_of_a_question_are_kept_beside_the_answer_that_was_chosen(
     assert told["best"] == 1
     folder = (tmp_path / "runs" / may.trace).parent
     assert {path.name for path in folder.iterdir()} >= {
-        "0-may.json", "0-may-run1.json", "0-may-run2.json", "0-may-run3.json"
+        "0-may.json", "0-may~run1.json", "0-may~run2.json", "0-may~run3.json"
     }  # fmt: skip
     assert trajectory.load(folder / "0-may.json").question == "photos taken in May 2012"
 

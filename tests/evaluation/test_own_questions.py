@@ -16,6 +16,7 @@ from photocraft_local.agent import trajectory
 from photocraft_local.cli.console import Console
 from photocraft_local.cli.main import main
 from photocraft_local.cli.reviewing import review
+from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.results import RunFolder
 from photocraft_local.evaluation.synthesis import PROPOSALS, Proposal, reviewed, rewrite
 
@@ -107,6 +108,31 @@ def test_a_terminal_that_is_not_utf_8_spoils_nothing(
 ) -> None:
     made, _ = decided(folder, uids, "e", "caf\udce9", "t", "\udcff", "a")
     assert (made[0].question, made[0].text, made[0].status) == ("caf?", "?", "accepted")
+
+
+def test_a_file_that_an_editor_saved_and_words_of_any_kind_are_read(
+    folder: Path, uids: dict[int, list[str]]
+) -> None:
+    """Lines end where JSON's do: a text may hold what Python takes for the end of one."""
+    made, _ = decided(folder, uids, "e", "one\u2028two\x85three", "a")
+    assert made[0].question == "one\u2028two\x85three"
+    path = folder / PROPOSALS
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert [one.question for one in decided(folder, uids, "q")[0]] == [m.question for m in made]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("question", "\ud800"), ("text", "\ud800"), ("hops", float("inf")), ("sheet", "\udcff")],
+)
+def test_what_could_not_be_written_again_is_named(
+    folder: Path, uids: dict[int, list[str]], name: str, value: object
+) -> None:
+    path = folder / PROPOSALS
+    first, *others = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text(json.dumps(json.loads(first) | {name: value}) + "\n" + "".join(others))
+    with pytest.raises(EvaluationError, match="line 1"):
+        decided(folder, uids, "q")
 
 
 def test_a_question_whose_photos_nobody_knows_is_judged_by_its_words(

@@ -143,10 +143,24 @@ def test_what_only_the_person_can_say_is_registered(
     assert "nowhere" in (tmp_path / "run/full/run.json").read_text()
 
 
+def test_a_set_of_whose_questions_none_is_left_is_refused(
+    folder: Path, tmp_path: Path, shared_cache: Path
+) -> None:
+    (folder / "photos/c.jpg").write_bytes(b"no picture")
+    data = load(written(folder, GOOD[1:2]))
+    settings = Settings(cache=shared_cache, encoder="null", backbone="planner")
+    options = Options(track="open", libraries=tmp_path / "libraries")
+    with pytest.raises(EvaluationError, match=r"can be asked: .*c\.jpg"):
+        evaluate(data, settings, options, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     "told",
     [b"", b"[]", b"{", b"\xff", b'{"today": 3}', b'{"places": []}', b'{"places": {"a": [1, 2]}}',
-     b'{"places": {"a": {"at": [1]}}}', b'{"places": {"a": {"at": [1, 2], "radius_km": -1}}}'],
+     b'{"places": {"a": {"at": [1]}}}',
+     b'{"places": {"a": {"at": [1%s, 2]}}}' % (b"0" * 400),
+     b'{"places": {"a": {"at": [1, 2], "radius_km": -1}}}'],
 )  # fmt: skip
 def test_bad_words_of_the_person_are_named(folder: Path, told: bytes) -> None:
     (written(folder, GOOD) / "person.json").write_bytes(told)

@@ -252,7 +252,7 @@ def test_runs_of_a_published_preset_are_voted_on(
     assert row.prompt_tokens == 90 * len(bodies)
     assert told["runs"]["best"] == told["runs"]["majority"] == 1
     traces = sorted(path.name for path in (tmp_path / "run/traces").rglob("*.json"))
-    assert traces == ["0-may-run2.json", "0-may-run3.json", "0-may.json"]
+    assert traces == ["0-may.json", "0-may~run2.json", "0-may~run3.json"]
     record = trajectory.load(tmp_path / "run" / row.trace)
     assert record.answer is not None
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -15,6 +16,7 @@ from made_runs import ATTACKS, made_run, photos, rows
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
+from photocraft_local.evaluation.reports.failures import worst
 from photocraft_local.evaluation.reports.figures import by_turns, cost, figures, tool_calls
 from photocraft_local.evaluation.reports.report import report, write_html
 from photocraft_local.evaluation.reports.thumbnails import Thumbnails
@@ -78,6 +80,7 @@ def test_a_set_that_is_not_known_is_in_no_figure_of_sets(tmp_path: Path) -> None
     found = report(tmp_path / "run")
     assert {failure.row.question for failure in found.failures} == {"w1", "w2"}
     assert "no set of photos is known" in found.html()
+    assert "Of no question the set of photos is known" in found.html()
     parsed(found.html())
 
 
@@ -171,8 +174,9 @@ def test_photos_come_from_the_named_folder_only(tmp_path: Path) -> None:
     (data / "broken.jpg").write_bytes(b"no picture")
     thumbnails = Thumbnails(data)
     assert thumbnails.uri("user0", "photo0").startswith("data:image/jpeg;base64,")
+    (data / "loop.jpg").symlink_to(data / "loop.jpg")
     for name in ("../secret.jpg", str(tmp_path / "secret.jpg"), "link.jpg", "broken.jpg", "",
-                 "a\0b", "x" * 5000, "images"):  # fmt: skip
+                 "loop.jpg", "a\0b", "x" * 5000, "images"):  # fmt: skip
         assert thumbnails.uri("user0", name) == ""
     assert Thumbnails(None).uri("user0", "photo0") == ""
     small = Thumbnails(data, budget=100)
@@ -190,6 +194,10 @@ def test_what_a_trace_lacks_is_said(tmp_path: Path) -> None:
     assert "cannot be read" in again[0].problem
     assert "no trace" in again[1].problem
     assert len(report(run.path, failures=2).failures) == 2
+    (run.path / "loop.json").symlink_to(run.path / "loop.json")
+    for place in ("../secret.json", "loop.json", "a\0b", "x" * 5000):
+        rows = [replace(row, trace=place) for row in run.sorted_rows()]
+        assert "no trace" in worst(rows, run.path, 1)[0].problem
     json.dumps(report(run.path).to_json(), allow_nan=False)
 
 

@@ -188,12 +188,14 @@ def test_what_is_wrong_is_named_and_the_rest_goes_on(folder: Path) -> None:
         ["2", "object", "", "blue1.png"],
         ["3", "object", "black", "black2.png"],
         ["4", "object", "green", "green1.png"],
+        ["5", "absent", "red", "red1.png"],
     )
     found = measure(NullEncoder(), read_captioned(folder))
     told = "\n".join(map(str, found.problems.named))
     for words in ("there is no file 'black2.png'", "'red1.png' stands twice",
                   "captions.csv line 15",
                   "query '1' stands twice", "query '2' has no text", "'black2.png'",
+                  "query '5' is of the kind 'absent' and names photos",
                   "green1.png: ", "query '4': a right photo of it cannot be decoded"):  # fmt: skip
         assert words in told
     assert found.num_queries == {"object": 1}

@@ -84,6 +84,11 @@ def test_texts_beside_the_photos(folder: Path) -> None:
     assert len(read_captioned(folder).files) == 3
     (folder / "white.txt").write_bytes(b"caf\xe9")
     assert read_captioned(folder).problems.counts == {"wrong-encoding": 1}
+    (folder / "white.txt").unlink()
+    (folder / "white.txt").symlink_to("/etc/hostname")
+    data = read_captioned(folder)
+    assert data.problems.counts == {"outside-name": 1}
+    assert len(data.queries) == 3
 
 
 def test_a_folder_of_no_layout_is_told_what_is_read(folder: Path) -> None:

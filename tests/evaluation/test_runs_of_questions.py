@@ -232,3 +232,44 @@ def test_names_of_files_for_any_id() -> None:
     names = [safe_name(one) for one in ids]
     assert len(set(names)) == len(ids)
     assert all("/" not in name and name.strip(".") and len(name) < 120 for name in names)
+
+
+def test_a_run_that_was_killed_before_its_first_file_begins_anew(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    for name in (".lock", ".run.json.part"):
+        (tmp_path / "run" / name).write_text("{")
+    assert RunFolder.begin(tmp_path / "run", IDENTITY, {}).rows == {}
+    assert not (tmp_path / "run/.run.json.part").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("timings.jsonl", {"library": None}),
+        ("timings.jsonl", {"library": ["u"]}),
+        ("timings.jsonl", {"seconds": "1"}),
+        ("results.jsonl", {"question": None}),
+        ("results.jsonl", {"turns": "3"}),
+        ("results.jsonl", {"em": "right"}),
+        ("results.jsonl", {"tools": ["look"]}),
+        ("results.jsonl", {"tools": {"look": "1"}}),
+        ("results.jsonl", {"gold": [3]}),
+        ("results.jsonl", {"runs": [[{}]]}),
+        ("results.jsonl", {"text": None}),
+        ("results.jsonl", {"status": "done"}),
+        ("results.jsonl", {"more": 1}),
+    ],
+)
+def test_a_row_of_another_form_is_named(
+    tmp_path: Path, file: str, change: dict[str, object]
+) -> None:
+    """A run may come by mail: what is no row is refused, before a report trips over it."""
+    folder = RunFolder.begin(tmp_path / "run", IDENTITY, {})
+    run(questions(2), Digest, folder)
+    path = tmp_path / "run" / file
+    first, second = path.read_text().splitlines()
+    row = {name: value for name, value in (json.loads(first) | change).items() if value is not None
+           or name == "text"}  # fmt: skip
+    path.write_text(f"{json.dumps(row)}\n{second}\n")
+    with pytest.raises(EvaluationError, match=r"\.jsonl is damaged"):
+        RunFolder.load(tmp_path / "run")

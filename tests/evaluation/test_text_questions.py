@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from photocraft_local.app.albums import Shelf
 from photocraft_local.app.evaluating import How, LibraryAnswerer
 from photocraft_local.app.measuring import ask_files
 from photocraft_local.app.parts import Parts
-from photocraft_local.errors import EvaluationError
+from photocraft_local.errors import EvaluationError, LibraryError
 from photocraft_local.evaluation.dataset import Album
 from photocraft_local.evaluation.disbench.presets import PRESETS
 from photocraft_local.evaluation.metadata_truth import read_truth
@@ -67,6 +68,10 @@ def test_a_table_of_questions(tmp_path: Path) -> None:
     table.write_text("question,answer,photos\nwhen?,2021|in 2021,\nwhich?,no photo,none\n")
     alone, empty = read_questions(table, Problems())
     assert (alone.has_gold, empty.has_gold, empty.gold) == (False, True, frozenset())
+    table.write_text('question,answer\n"when\nwas it?",2021\n\n,2\nwhy?\n')
+    problems = Problems()
+    assert [one.id for one in read_questions(table, problems)] == ["0002"]
+    assert [one.where for one in problems.named] == ["q.csv line 5", "q.csv line 6"]
     table.write_text("question,answer\nwhen?,2021\n")
     assert not read_questions(table, Problems())[0].has_gold
 
@@ -117,7 +122,12 @@ def test_no_name_leads_out_of_the_run(shared: Path, shared_cache: Path, tmp_path
             ask_files(settings, {name: photo}, asked, tmp_path / "out/run")
     assert not list(tmp_path.rglob("outside.jpg"))
     files = {"sub/b.jpg": photo, "c.jpg": shared / "data/odd/orient_6.jpg", "sub/twin.jpg": photo}
+    with pytest.raises(LibraryError, match="photos cannot be used: File exists"):
+        ask_files(settings, {"sub": photo, "sub/b.jpg": photo}, asked, tmp_path / "odd")
     run = ask_files(settings, files, asked, tmp_path / "run")
     (row,) = run.sorted_rows()
     assert set(row.predicted) == {"c.jpg", "sub/b.jpg"}  # twins are one photo
     assert row.gold == ("sub/b.jpg",)
+    others = [replace(asked[0], gold=frozenset({"c.jpg"}))]  # the row was judged by the first
+    with pytest.raises(EvaluationError, match="another fingerprint"):
+        ask_files(settings, files, others, tmp_path / "run")

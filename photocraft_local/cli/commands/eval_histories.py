@@ -12,7 +12,10 @@ from photocraft_local.cli.commands.index import stages
 from photocraft_local.cli.console import Console
 
 if TYPE_CHECKING:
+    from photocraft_local.app.histories import Indexed
     from photocraft_local.evaluation.histories.dials import Dials
+    from photocraft_local.evaluation.histories.history import History
+    from photocraft_local.records import Json
 
 _DEFAULT_AGENTS = "backbone,oracle,random,empty"
 
@@ -54,9 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     from photocraft_local.app import histories
-    from photocraft_local.app.benchmarking import Options
     from photocraft_local.evaluation.histories.history import compose
-    from photocraft_local.evaluation.histories.scores import scores, table
+    from photocraft_local.evaluation.histories.scores import table
     from photocraft_local.evaluation.histories.sources import read_sources
 
     agents = histories.checked_agents(args.agents.split(","))
@@ -64,30 +66,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     history = compose(read_sources(args.photos.absolute()), _dials(args))
     out = args.out.absolute()
     if args.make_only:
-        history.write(out)
-        console.note(f"history: {out}")
-        if args.json:
-            console.json({"out": str(out), "counts": history.counts()})
-        return exit_codes.OK
+        return _made(history, out, args, console)
     with stages(console) as progress:
         true_eyes = bool({"oracle", "true-eyes"} & set(agents))
         made = histories.indexed(history, out, settings, true_eyes=true_eyes, progress=progress)
-    told = {}
     evaluation.note_rules(settings, console)
-    options = Options(on_doubt="abstain", retry_failed=args.retry_failed)
-    for agent in agents:
-        console.note(f"asking: {agent}")
-        heard = evaluation.listeners(console, made.dataset(), out)
-        console.after_ctrl_c = "the same command goes on where it stopped"
-        _, rows = histories.run(
-            made,
-            agent,
-            out / "runs" / agent,
-            concurrency=args.concurrency,
-            on_row=heard.on_row,
-            options=options,
-        )
-        told[agent] = scores(rows)
+    told = {agent: _asked(made, agent, args, console) for agent in agents}
     if args.json:
         result = {"out": str(out), "fingerprint": history.fingerprint(), "agents": told}
         console.json({**result, "dials": history.dials.to_json(), "counts": history.counts()})
@@ -98,6 +82,36 @@ def run(args: argparse.Namespace, console: Console) -> int:
     report, photos = shlex.quote(str(out / "runs" / agents[0])), shlex.quote(str(out))
     console.note(f"next: photocraft eval report {report} --photos {photos}")
     return exit_codes.OK
+
+
+def _made(history: History, out: Path, args: argparse.Namespace, console: Console) -> int:
+    history.write(out)
+    console.note(f"history: {out}")
+    if args.json:
+        console.json({"out": str(out), "counts": history.counts()})
+    return exit_codes.OK
+
+
+def _asked(
+    made: Indexed, agent: str, args: argparse.Namespace, console: Console
+) -> dict[str, Json]:
+    """The scores of one agent."""
+    from photocraft_local.app import histories
+    from photocraft_local.app.benchmarking import Options
+    from photocraft_local.evaluation.histories.scores import scores
+
+    console.note(f"asking: {agent}")
+    heard = evaluation.listeners(console, made.dataset(), made.folder)
+    console.after_ctrl_c = "the same command goes on where it stopped"
+    _, rows = histories.run(
+        made,
+        agent,
+        made.folder / "runs" / agent,
+        concurrency=args.concurrency,
+        on_row=heard.on_row,
+        options=Options(on_doubt="abstain", retry_failed=args.retry_failed),
+    )
+    return scores(rows)
 
 
 def _dials(args: argparse.Namespace) -> Dials:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from photocraft_local.evaluation.retrieval_report import RetrievalReport
 
 _KS = (1, 5, 10)
-_SETS = ("precision", "recall", "f1", "em", "present_empty", "nothing_wrong")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +73,7 @@ def _show(found: RetrievalReport, console: Console) -> None:
     console.line(f"{found.encoder}: {found.num_photos} photos")
     ranks = [f"{name}_at_{k}" for k in found.ks for name in ("hit", "recall")]
     show_table("ranks", ("queries", *ranks, "mrr", "map"), found.ranking, console)
-    show_table("returned sets", _SETS, found.sets, console)
+    show_table("returned sets", _names(found.sets), found.sets, console)
     if found.absent:
         empty, more = found.absent["absent_empty"], found.absent["absent_returned"]
         console.line(
@@ -106,5 +105,9 @@ def _show_cutoff(cutoff: Calibrated, console: Console) -> None:
         "as it is": cutoff.shipped.figures,
         "recommended": cutoff.recommended.figures,
     }
-    names = [name for name in (*_SETS, "absent_empty") if name in cutoff.shipped.figures]
-    show_table("", names, rows, console)
+    show_table("", [name for name in _names(rows) if name != "absent_returned"], rows, console)
+
+
+def _names(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Of the figures that each row has."""
+    return list(next(iter(rows.values()), ()))

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,8 +95,6 @@ def _nothing(dropped: Mapping[str, int], args: argparse.Namespace, console: Cons
 
 def _with_sheet(parts: Parts, one: Proposal, folder: Path) -> Proposal:
     """First the photos of the answer, then what the question leans on."""
-    from photocraft_local.evaluation.synthesis import with_sheet
-
     shown = [(uid, "answer") for uid in one.photos]
     shown += [
         (uid, f"leans on, link {number}")
@@ -108,7 +107,7 @@ def _with_sheet(parts: Parts, one: Proposal, folder: Path) -> Proposal:
     photos = [parts.library().photo(uid) for uid, _ in shown]
     name = f"{one.id}.png"
     write_sheet(folder / name, photos, [what for _, what in shown], title=one.question)
-    return with_sheet(one, name)
+    return replace(one, sheet=name)
 
 
 def shown_name(photo: Photo) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from photocraft_local.agent import trajectory
 from photocraft_local.errors import AgentError
+from photocraft_local.evaluation.pictures import fault_of
 from photocraft_local.evaluation.results import ResultRow
 from photocraft_local.records import Json, Step
 
@@ -51,11 +52,11 @@ def worst(rows: Sequence[ResultRow], folder: Path, most: int) -> list[Failure]:
 def _failure(row: ResultRow, folder: Path) -> Failure:
     if not row.trace:
         return Failure(row, problem="no trajectory was written")
-    path = (folder / row.trace).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        return Failure(row, problem="its trajectory lies outside of the run's folder")
+    fault, why = fault_of(folder, row.trace)
+    if fault:
+        return Failure(row, problem=f"no trace lies in the run's folder: {why}")
     try:
-        record = trajectory.load(path)
+        record = trajectory.load(folder / row.trace)
     except AgentError as exc:
         return Failure(row, problem=exc.message)
     steps = [_told(step) for step in record.all_steps]

@@ -85,6 +85,8 @@ def _overall(figures: Mapping[str, Any]) -> Markup:
         "In %. In brackets: where the mean of such questions lies with 95 % probability"
         f" ({figures['unit']['note']}). EM: exactly the right photos; F1: of the sets."
     )
+    if not found["num"]:
+        return tag("p", "Of no question the set of photos is known: see the answers in words.")
     return joined(tag("p", tag("strong", f"{found['num']} questions · {words}")), tag("p", note))
 
 

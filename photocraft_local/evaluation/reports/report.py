@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
+from photocraft_local.evaluation import targets
 from photocraft_local.evaluation.reports.failures import Failure, worst
 from photocraft_local.evaluation.reports.figures import figures
 from photocraft_local.evaluation.reports.page import GENERATOR, page
@@ -65,15 +66,8 @@ def write_html(path: Path, text: str) -> None:
 
 
 def check_target(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise EvaluationError(
-            f"there is no folder {str(path.parent)!r} for the report", hint="make it first"
-        )
-    if path.is_symlink() or (path.exists() and not _is_ours(path)):
-        raise EvaluationError(
-            f"{str(path)!r} exists and is no report of photocraft",
-            hint="name another file; nothing is ever written over",
-        )
+    """Raises EvaluationError as ``targets.check_target``."""
+    targets.check_target(path, "report", _is_ours)
 
 
 def _is_ours(path: Path) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from photocraft_local.errors import PhotoError
+from photocraft_local.evaluation.pictures import fault_of
 
 SIDE = 96  # px
 _SUFFIXES = ("", ".jpg", ".jpeg", ".png", ".webp", ".heic")
@@ -28,7 +29,7 @@ class Thumbnails:
         known: Mapping[str, Path] | None = None,
         budget: int = _BUDGET,
     ) -> None:
-        self._folder = folder.resolve() if folder else None
+        self._folder = folder
         self._known = known or {}
         self._left = budget
         self._made: dict[tuple[str, str], str] = {}
@@ -55,16 +56,12 @@ class Thumbnails:
     def _find(self, library: str, name: str) -> Path | None:
         if name in self._known:
             return self._known[name]
-        if self._folder is None or not name or "\0" in name + library:
+        if self._folder is None or not name:
             return None
-        for parts in ((name,), ("photos", name), (library, name), ("images", library, name)):
+        for place in (name, f"photos/{name}", f"{library}/{name}", f"images/{library}/{name}"):
             for suffix in _SUFFIXES:
-                try:
-                    path = Path(f"{self._folder.joinpath(*parts)}{suffix}").resolve()
-                    if path.is_relative_to(self._folder) and path.is_file():
-                        return path
-                except OSError:  # e.g. a name that is too long
-                    continue
+                if fault_of(self._folder, place + suffix) == ("", ""):
+                    return self._folder / (place + suffix)
         return None
 
 
