@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from _common import arguments, finish, interleaved, machine, ratio, table
 
+from photocraft_local.app.bench.search_stage import made_vectors
 from photocraft_local.search.index import ExactIndex
 
 DIM = 512
@@ -33,20 +34,6 @@ K = 50
 BATCH = 64
 SELECTED = 0.01
 _BLOCK = 20_000
-
-
-def make_store(folder: Path, n: int) -> np.memmap:
-    """n distinct unit vectors in fp16, written block by block: random ones, rolled by columns."""
-    rng = np.random.default_rng(5)
-    base = rng.standard_normal((_BLOCK, DIM), dtype=np.float32)
-    base /= np.linalg.norm(base, axis=1, keepdims=True)
-    halves = base.astype(np.float16)
-    path = folder / f"vectors-{n}.f16"
-    with path.open("wb") as file:
-        for at in range(0, n, _BLOCK):
-            block = np.roll(halves, at // _BLOCK, axis=1)[: n - at]
-            file.write(np.ascontiguousarray(block).tobytes())
-    return np.memmap(path, np.float16, "r", shape=(n, DIM))
 
 
 def queries(number: int) -> np.ndarray:
@@ -144,7 +131,7 @@ def recall(found: np.ndarray, truth: np.ndarray) -> float:
 
 
 def measure(faiss: Any, folder: Path, n: int, quick: bool) -> dict[str, Any]:
-    store = make_store(folder, n)
+    store = made_vectors(folder, n, DIM)
     ids = np.arange(1, n + 1)
     rows = np.sort(np.random.default_rng(7).choice(n, round(n * SELECTED), replace=False))
     chosen = ids[rows]

@@ -28,23 +28,21 @@ import numpy as np
 from _common import Timing, arguments, finish, interleaved, machine, ratio, table
 from filtered_search import BATCH, DIM, SELECTED, K, Peers, queries
 
+from photocraft_local.app.bench.search_stage import unit_blocks
 from photocraft_local.search.index import ExactIndex
 from photocraft_local.storage.rows import RowStore
 
 N = 1_000_000
-_BLOCK = 20_000
 _SLICE = 2048  # rows that NumPy widens at once: small enough that no page is fetched anew
 
 
 def written(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Ids and rows of a store of the library's own format: distinct unit vectors."""
-    rng = np.random.default_rng(5)
-    base = rng.standard_normal((_BLOCK, DIM), dtype=np.float32)
-    halves = (base / np.linalg.norm(base, axis=1, keepdims=True)).astype(np.float16)
     store = RowStore.create(folder / "space", DIM, {"encoder_id": "none", "revision": "1"})
-    for at in range(0, N, _BLOCK):
-        block = np.ascontiguousarray(np.roll(halves, at // _BLOCK, axis=1))
-        store.append(np.arange(at + 1, at + len(block) + 1), block)
+    at = 1
+    for block in unit_blocks(N, DIM):
+        store.append(np.arange(at, at + len(block)), block)
+        at += len(block)
     return RowStore.open(folder / "space").snapshot()
 
 

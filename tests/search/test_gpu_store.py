@@ -141,9 +141,11 @@ def test_the_check_for_a_machine_with_a_gpu_is_ready(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(root / "scripts")
+    from model_check import vectors
     from model_check.vectors import NAME, check_vectors
     from server_check.findings import Report
 
+    monkeypatch.setattr(vectors, "DIM", 64)
     report = Report("test")
     check_vectors(report, 800)
     assert len(report.checks) == 6

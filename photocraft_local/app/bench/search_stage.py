@@ -91,12 +91,17 @@ def _index(parts: Parts, folder: Path, rows: int) -> tuple[ExactIndex, str]:
 
 
 def made_vectors(folder: Path, rows: int, dim: int) -> np.ndarray:
-    """Unit vectors in a mapped file, as the library keeps them."""
-    rng = np.random.default_rng(5)
-    base = rng.standard_normal((_BLOCK, dim), dtype=np.float32)
-    halves = (base / np.linalg.norm(base, axis=1, keepdims=True)).astype(np.float16)
+    """(rows, dim) unit vectors in a mapped file, as the library keeps them."""
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".f16", delete=False) as file:
-        for at in range(0, rows, _BLOCK):
-            block = np.roll(halves, at // _BLOCK, axis=1)[: rows - at]
-            file.write(np.ascontiguousarray(block).tobytes())
+        for block in unit_blocks(rows, dim):
+            file.write(block.tobytes())
     return np.memmap(file.name, np.float16, "r", shape=(rows, dim))
+
+
+def unit_blocks(rows: int, dim: int) -> Iterator[np.ndarray]:
+    """``rows`` distinct unit vectors (·, dim) in fp16, block by block: random ones, of which each
+    block has the columns of the last one moved on."""
+    base = np.random.default_rng(5).standard_normal((_BLOCK, dim), dtype=np.float32)
+    halves = (base / np.linalg.norm(base, axis=1, keepdims=True)).astype(np.float16)
+    for at in range(0, rows, _BLOCK):
+        yield np.ascontiguousarray(np.roll(halves, at // _BLOCK, axis=1)[: rows - at])

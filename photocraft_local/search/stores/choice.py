@@ -83,9 +83,9 @@ def _asked_for(wanted: str) -> Choice:
         )
     if wanted == "faiss" and not _faiss_is_there():
         raise MissingExtraError("faiss", "cpu", "the FAISS search engine")
-    if wanted == "faiss-gpu" and not _faiss_is_there():
-        raise MissingExtraError("faiss", "gpu", "vector search on a GPU")
     if wanted == "faiss-gpu":
+        if not _faiss_is_there():
+            raise MissingExtraError("faiss", "gpu", "vector search on a GPU")
         where = "on the GPU where a second copy has room"
         if importlib.util.find_spec("torch") is None:
             where = "on the host, since torch is not installed"

@@ -11,7 +11,7 @@ No GPU has run this yet: tests drive it by torch on the CPU, or by a stand-in fo
 from __future__ import annotations
 
 import sys
-import time
+import timeit
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -156,9 +156,4 @@ def free_bytes(torch: Any, device: Any) -> int:
 
 def quickest(run: Callable[[], object]) -> float:
     """Seconds of the quickest of three runs."""
-    spent = []
-    for _ in range(3):
-        start = time.perf_counter()
-        run()
-        spent.append(time.perf_counter() - start)
-    return min(spent)
+    return min(timeit.repeat(run, number=1, repeat=3))
