@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import Image
 
-from photocraft_local.app.bench import plot, running, search_stage
+from photocraft_local.app.bench import agent_stage, plot, running, search_stage
 from photocraft_local.app.bench.figures import Figure
 from photocraft_local.app.bench.floors import Memory
 from photocraft_local.cli.commands import bench
@@ -178,6 +178,13 @@ def test_a_damaged_library_is_told_and_not_passed_over(
     parts.close()
     assert figure.value is None
     assert "vectors.f16" in figure.why
+
+
+def test_there_are_questions_for_all_that_are_asked_none_of_them_twice() -> None:
+    """A cache would answer it; and with too few, less are under way than is told."""
+    wanted = 1 + sum(2 * number for number in agent_stage.AT_ONCE)
+    found = agent_stage._questions(wanted)
+    assert len(set(found)) == len(found) == wanted
 
 
 def test_a_stage_that_there_is_not(photocraft: Run) -> None:

@@ -93,7 +93,7 @@ def test_questions_at_once_on_the_engine(
     # All questions begin alike: what the engine did not compute again is most of the prompts.
     for number in ("one at a time", "4 at once", "16 at once"):
         assert (by_name[f"vllm {family}, {number}: from the cache"].value or 0) > 50
-    read = [first.note.split("; ")[1]]
+    read = [first.note]
     read += [figure.note for name, figure in by_name.items() if name.endswith(": read")]
     assert sum(reply.usage.prompt for batch in chat.batches for reply in batch) == sum(
         int(note.split()[0].replace(",", "")) for note in read

@@ -34,7 +34,7 @@ TODAY = date(2022, 6, 15)
 _PHOTOS = 36
 _QUICK_TURNS = 3
 _LOOKS = ("photos", "a dog", "a street", "people at a table", "a beach", "a red car")
-_MONTHS = ("January", "March", "May", "July", "August")
+_MONTHS = ("January", "March", "May", "July", "August", "September", "October", "December")
 
 
 class _Lending(Parts):
@@ -76,7 +76,7 @@ def agent(
     parts = _Lending(own)
     try:
         index(parts, [small_album(folder / "album", _PHOTOS)], None)
-        yield from _rules(parts, own, quick=quick)
+        yield from _rules(own, quick=quick)
         yield from _model(parts, own, tell, quick=quick)
     except PhotocraftError as error:
         yield not_measured("agent", "questions", error)
@@ -84,7 +84,7 @@ def agent(
         parts.close()
 
 
-def _rules(parts: Parts, settings: Settings, *, quick: bool) -> Iterator[Figure]:
+def _rules(settings: Settings, *, quick: bool) -> Iterator[Figure]:
     planner = Parts(replace(settings, backbone="planner", weights=None, backbone_url=""))
     questions = _questions(5 if quick else 30)
     try:
@@ -95,7 +95,6 @@ def _rules(parts: Parts, settings: Settings, *, quick: bool) -> Iterator[Figure]
         spent = time.perf_counter() - start
     finally:
         planner.close()
-    del parts
     yield Figure(
         "agent", "rules, one question at a time", 3600 * len(questions) / spent, "questions/h",
         note="the rules that stand in where no model is placed; says nothing of a model's speed",
@@ -185,7 +184,7 @@ def _first(made: _Asked, brain: Brain) -> Figure:
     name = f"{brain.name}, first question"
     if not made.usages:
         return Figure("agent", name, why=f"it was not answered: {made.failed[0]}")
-    note = f"nothing of its prompts was in the cache; {made.used.prompt:,} tokens of prompts"
+    note = f"{made.used.prompt:,} tokens of prompts, {made.used.cached:,} of them from the cache"
     return Figure("agent", name, made.seconds, "s", note=note)
 
 
