@@ -44,13 +44,9 @@ def index(
     library = _library_for(parts, roots, report)
     parts.preparing = report
     with library.write_lock():
+        places = None if standard else parts.places()
         changes = sync(
-            library,
-            roots,
-            progress=report,
-            places=None if standard else parts.places(),
-            given=given,
-            events=not standard,
+            library, roots, progress=report, places=places, given=given, events=not standard
         )
         space = parts.space(create=True)
         embedded = index_pending(

@@ -68,13 +68,7 @@ def sync(
     with library.write_lock():
         _retry_after_update(library)
         scopes = root_plans.plan(library, roots)
-        workers = library.settings.workers or len(os.sched_getaffinity(0))
-        with ThreadPoolExecutor(workers, "inspect") as pool:
-            intakes = [
-                _walk_scope(library, scope, pool, report, progress, given)
-                for scope in scopes
-                if scope.mounted
-            ]
+        intakes = _walk(library, scopes, report, progress, given)
         settle_vanished(library, intakes, report)
         if places:
             _name_places(library, places)
@@ -87,11 +81,26 @@ def sync(
     report.empty_roots = tuple(scope.root for scope in empty)
     if empty and len(empty) == len(scopes):
         raise no_photo_in(report.empty_roots)
-    offline = {scope.root for scope in scopes if not scope.mounted}
-    offline |= {intake.scope.root for intake in intakes if intake.is_empty_mount_point}
-    report.offline_roots = tuple(sorted(offline))
+    report.offline_roots = _offline(scopes, intakes)
     report.seconds = time.monotonic() - start
     return report
+
+
+def _walk(
+    library: Library,
+    scopes: Sequence[Scope],
+    report: SyncReport,
+    progress: Progress,
+    given: Given | None,
+) -> list[Intake]:
+    """The folders that are there, one after another."""
+    workers = library.settings.workers or len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(workers, "inspect") as pool:
+        return [
+            _walk_scope(library, scope, pool, report, progress, given)
+            for scope in scopes
+            if scope.mounted
+        ]
 
 
 def _walk_scope(
@@ -113,6 +122,12 @@ def _walk_scope(
         _take_refused(intake, refused)
     _take_refused(intake, refused)
     return intake
+
+
+def _offline(scopes: Sequence[Scope], intakes: Sequence[Intake]) -> tuple[bytes, ...]:
+    offline = {scope.root for scope in scopes if not scope.mounted}
+    offline |= {intake.scope.root for intake in intakes if intake.is_empty_mount_point}
+    return tuple(sorted(offline))
 
 
 def no_photo_in(folders: Sequence[bytes]) -> UsageError:

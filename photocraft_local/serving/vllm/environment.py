@@ -32,6 +32,17 @@ QUIET = {
     for word in ("http_proxy", "https_proxy", "all_proxy")
     for name in (word, word.upper())
 }
+_FOLDERS = {  # of the cache
+    "HF_HOME": "huggingface",
+    "VLLM_CACHE_ROOT": "vllm",
+    "VLLM_CONFIG_ROOT": "vllm-config",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    "TRITON_CACHE_DIR": "triton",
+    "CUDA_CACHE_PATH": "cuda",
+    "FLASHINFER_WORKSPACE_BASE": "flashinfer",
+    "XDG_CACHE_HOME": "other",
+    "XDG_CONFIG_HOME": "config",
+}
 _OWN_PREFIX = "PHOTOCRAFT_"
 _SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN")
 
@@ -55,18 +66,7 @@ def server_environment(
         for name, value in inherited.items()
         if not name.startswith(_OWN_PREFIX) and name not in _SECRETS
     }
-    folders = {
-        "HF_HOME": "huggingface",
-        "VLLM_CACHE_ROOT": "vllm",
-        "VLLM_CONFIG_ROOT": "vllm-config",
-        "TORCHINDUCTOR_CACHE_DIR": "inductor",
-        "TRITON_CACHE_DIR": "triton",
-        "CUDA_CACHE_PATH": "cuda",
-        "FLASHINFER_WORKSPACE_BASE": "flashinfer",
-        "XDG_CACHE_HOME": "other",
-        "XDG_CONFIG_HOME": "config",
-    }
-    kept |= QUIET | {name: str(cache / folder) for name, folder in folders.items()}
+    kept |= QUIET | {name: str(cache / folder) for name, folder in _FOLDERS.items()}
     kept |= dict.fromkeys(("TMPDIR", "TMP", "TEMP", "VLLM_RPC_BASE_PATH"), str(scratch))
     if gpus:
         kept |= {
