@@ -332,6 +332,8 @@ def _converted(key: str, value: Any, kind: str, source: str) -> Any:
         if isinstance(value, bool):
             raise TypeError("a yes or no")
         if kind == "int":
+            if isinstance(value, float) and not value.is_integer():  # of a TOML file; inf, nan too
+                raise ValueError("a fraction")
             return int(value)
         if kind == "float":
             return float(value)

@@ -56,8 +56,9 @@ def test_a_path_that_cannot_be_one_is_an_error(path: str) -> None:
         Settings.load(library=path)
 
 
-def test_yes_is_no_number() -> None:
-    write_config("workers = true\n")
+@pytest.mark.parametrize("value", ["true", "1.5", "inf", "nan", "[1]"])
+def test_what_is_no_whole_number_is_an_error(value: str) -> None:
+    write_config(f"workers = {value}\n")
     with pytest.raises(SettingsError, match="'workers'"):
         Settings.load()
 
