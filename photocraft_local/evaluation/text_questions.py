@@ -7,7 +7,7 @@ What is made follows the truth alone, never what this package reads. The wording
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,11 +23,13 @@ _KIND = "metadata"
 _NONE = "none"  # in place of photos
 
 
-def read_questions(table: Path, problems: Problems) -> list[EvalQuestion]:
+def read_questions(
+    table: Path, problems: Problems, known: Collection[str] | None = None
+) -> list[EvalQuestion]:
     """Columns ``question,answer`` (several right ones joined by |), and if wanted ``id``, ``kind``
     and ``photos`` (joined by |; without that column, or with an empty cell, no set is judged;
-    ``none``: no photo is right). Raises EvaluationError; a row that cannot be used goes to
-    ``problems``."""
+    ``none``: no photo is right). ``known``: the photos that an answer may name; None: any.
+    Raises EvaluationError; a row that cannot be used goes to ``problems``."""
     found: dict[str, EvalQuestion] = {}
     for row in read_table(table, {"question", "answer"}, problems):
         name = row.get("id") or f"{int(row['']):04d}"
@@ -39,6 +41,10 @@ def read_questions(table: Path, problems: Problems) -> list[EvalQuestion]:
         named = row.get("photos", "")
         photos = frozenset(map(plain_name, filter(None, map(str.strip, named.split("|")))))
         photos = frozenset() if named == _NONE else photos
+        if known is not None and (unknown := sorted(photos - set(known))):
+            what = f"{name!r} wants a photo that is not there: {', '.join(unknown)}"
+            problems.add("unknown-answer", place_of(table, row), what)
+            continue
         kind = row.get("kind") or _KIND
         found[name] = EvalQuestion(
             name,

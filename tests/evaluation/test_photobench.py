@@ -202,6 +202,8 @@ def test_rows_of_a_submission() -> None:
     assert submission_rows(ROWS[:1]) == [
         {"album_id": "a", "query_id": "1", "query_en": "?", "pred": ["x", "a", "b"]}
     ]
+    (row,) = submission_rows(ROWS[:1], "cn")  # not what nobody asked in English
+    assert (row["query_cn"], "query_en" in row) == ("?", False)
 
 
 def test_the_command_answers_and_abstains(

@@ -101,7 +101,8 @@ def _asked(args: argparse.Namespace, console: Console) -> Json:
     truth = read_truth(args.folder, args.table).files
     problems = Problems(args.strict)
     if args.questions:
-        chosen, questions = truth, read_questions(args.questions, problems)
+        there = [name for name, told in truth.items() if told["outcome"] != "skip"]
+        chosen, questions = truth, read_questions(args.questions, problems, there)
     else:
         chosen = usable(truth)
         questions = made_questions(chosen)

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder, rows = evaluate(dataset, settings, evaluation.options_of(args, "open"), out, told)
     evaluation.show_problems(dataset, console)
     if args.export:
-        submission.write(args.export, submission_rows(rows))
+        submission.write(args.export, submission_rows(rows, args.language))
     found = scores(rows)
     report = evaluation.report(dataset, folder, rows, {"photobench": found, "runs": of_runs(rows)})
     if args.json:

@@ -70,13 +70,14 @@ def abstention(rows: Sequence[ResultRow]) -> dict[str, Json]:
     }
 
 
-def submission_rows(rows: Sequence[ResultRow]) -> list[Json]:
-    """``album_id``, ``query_en``, ``pred`` in order, and the query's id beside them."""
+def submission_rows(rows: Sequence[ResultRow], language: str = "en") -> list[Json]:
+    """``album_id``, ``query_en`` (the words as they were asked: ``query_cn`` in Chinese), ``pred``
+    in order, and the query's id beside them."""
     return [
         {
             "album_id": row.library,
             "query_id": row.question,
-            "query_en": row.asked,
+            f"query_{language}": row.asked,
             "pred": list(row.predicted),
         }
         for row in rows
