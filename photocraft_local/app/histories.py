@@ -38,9 +38,11 @@ from photocraft_local.evaluation.histories.eyes import (
 from photocraft_local.evaluation.histories.history import HEAD, PHOTOS, History
 from photocraft_local.evaluation.histories.life import TODAY
 from photocraft_local.evaluation.histories.oracle import Oracle
+from photocraft_local.evaluation.histories.seeing import GAP_HOURS, GAP_KM
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.library.given import Given
+from photocraft_local.records import Json
 from photocraft_local.settings import Settings
 
 if TYPE_CHECKING:
@@ -122,7 +124,13 @@ def indexed(
         history.check_same(folder)
     else:
         history.write(folder)
-    own = replace(settings, library=folder / "library", memory=False)
+    own = replace(
+        settings,
+        library=folder / "library",
+        memory=False,
+        event_gap_hours=GAP_HOURS,  # as its questions mean events
+        event_gap_km=GAP_KM,
+    )
     once = once or OncePerPicture(make_encoder(settings), settings.cache)
     made = Indexed(history, folder, own, once, _true_eyes(history, folder))
     began = time.monotonic()
@@ -159,20 +167,8 @@ def run(
         encoder=None if lots else getattr(made, _EYES[agent]),
     )
     settings = made.settings if lots else checked(made.settings, options)
-    identity = identity_of(dataset, settings, options)
-    identity["agent"] = agent
-    if agent not in ("backbone", "true-eyes"):
-        identity["backbone"] = agent
-    if agent != "backbone":
-        identity["settings"] |= {"encoder": "true-labels"}
-    about = {
-        **about_of(dataset),
-        "dials": made.history.dials.to_json(),
-        "vectors": "each picture encoded once for all files that show it bit for bit, and kept",
-        "encoded": made.once.num_encoded,
-        "given": made.once.num_given,
-    }
-    folder = RunFolder.begin(out, identity, about)
+    identity = _identity(identity_of(dataset, settings, options), agent)
+    folder = RunFolder.begin(out, identity, {**about_of(dataset), **_about(made)})
     told = Listeners(on_row=on_row or (lambda row: None))
     if lots:
         rows = runner.run(
@@ -182,6 +178,24 @@ def run(
     path, same = made.settings.library, {name: name for name in made.names.values()}
     shelf = Shelf(dataset.albums[made.history.name], path, made.names, same)
     return folder, put(dataset, {made.history.name: shelf}, settings, options, folder, told)
+
+
+def _identity(of_any: Mapping[str, Json], agent: str) -> dict[str, Json]:
+    found = {**of_any, "agent": agent}
+    if agent not in ("backbone", "true-eyes"):
+        found["backbone"] = agent
+    if agent != "backbone":
+        found["settings"] = {**found["settings"], "encoder": "true-labels"}
+    return found
+
+
+def _about(made: Indexed) -> dict[str, Json]:
+    return {
+        "dials": made.history.dials.to_json(),
+        "vectors": "each picture encoded once for all files that show it bit for bit, and kept",
+        "encoded": made.once.num_encoded,
+        "given": made.once.num_given,
+    }
 
 
 def _lots(made: Indexed, agent: str) -> AtRandom | None:

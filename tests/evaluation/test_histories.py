@@ -7,11 +7,13 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from photocraft_local.app import histories
 from photocraft_local.cli.main import main
@@ -21,11 +23,14 @@ from photocraft_local.evaluation.histories.dials import Dials
 from photocraft_local.evaluation.histories.eyes import OncePerPicture, TrueEyes
 from photocraft_local.evaluation.histories.history import History, compose
 from photocraft_local.evaluation.histories.life import Shot
+from photocraft_local.evaluation.histories.likeness import look_of
 from photocraft_local.evaluation.histories.members import Members
-from photocraft_local.evaluation.histories.sources import Sources, read_sources
+from photocraft_local.evaluation.histories.scenes import Frame
+from photocraft_local.evaluation.histories.sources import Source, Sources, read_sources
 from photocraft_local.evaluation.results import ResultRow
 from photocraft_local.files.decode import decode_upright
 from photocraft_local.settings import Settings
+from photocraft_local.storage.atomic import part_of
 
 DIALS = Dials(size=200, questions=30)
 
@@ -76,6 +81,23 @@ def test_a_folder_that_holds_something_is_not_written_over(
         history.write(tmp_path)
 
 
+def test_a_folder_whose_writing_was_cut_is_written_to_its_end(
+    history: History, tmp_path: Path
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    history.write(whole)
+    shutil.copytree(whole, cut)
+    (cut / "history.json").rename(part_of(cut / "history.json"))  # as a kill leaves it
+    (cut / "card.md").unlink()
+    (cut / "photos" / history.life[-1].name).unlink()
+    (cut / "photos" / history.life[3].name).write_bytes(b"\xff\xd8")
+    other = dataclasses.replace(history, drawn=history.drawn[1:])
+    with pytest.raises(EvaluationError, match="not empty"):
+        other.write(cut)
+    history.write(cut)
+    assert files_of(cut) == files_of(whole)
+
+
 # The files
 
 
@@ -106,6 +128,30 @@ def test_the_library_reads_what_the_files_state(made: histories.Indexed) -> None
             assert (photo.location is not None) == known
             assert photo.camera == one.camera
             assert ("screenshot" in photo.flags) == made.names[photo.uid].endswith(".png")
+
+
+def test_a_source_that_is_turned_by_its_metadata_stays_upright(
+    history: History, tmp_path: Path
+) -> None:
+    """And one with idle bytes between its segments is read as any decoder reads it."""
+    ramp = np.repeat(np.linspace(0, 255, 96, dtype=np.uint8)[:, None], 64, axis=1)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path = tmp_path / "turned.jpg"
+    Image.fromarray(np.stack([ramp] * 3, axis=-1)).rotate(90, expand=True).save(path, exif=exif)
+    jpeg = path.read_bytes()
+    at = jpeg.index(b"\xff\xdb")
+    path.write_bytes(jpeg[:at] + b"\xff\xff" + jpeg[at:])
+    source = Source("turned.jpg", path, frozenset({"ramp"}), look_of(path))
+    members = Members(Sources((source,)))
+    shot, stated = history.life[0], history.stated[0]
+    for variant, shape in enumerate([(96, 64, 3)] * 3 + [(86, 58, 3)]):
+        frame = Frame(source.name, source.labels, variant)
+        made = tmp_path / f"{variant}.jpg"
+        made.write_bytes(members.member(dataclasses.replace(shot, frame=frame), stated))
+        pixels = decode_upright(os.fsencode(made)).pixels
+        assert pixels.shape == shape
+        assert pixels[:10].mean() < 60 < 200 < pixels[-10:].mean()
 
 
 def life_of(made: histories.Indexed) -> list[Shot]:
@@ -149,10 +195,19 @@ class Renamed(NullEncoder):
 def test_a_history_that_is_made_again_encodes_nothing(
     made: histories.Indexed, tmp_path: Path
 ) -> None:
-    settings = dataclasses.replace(made.settings, encoder="null")
+    settings = dataclasses.replace(made.settings, encoder="null", event_gap_hours=0.01)
     again = histories.indexed(made.history, tmp_path / "again", settings, true_eyes=False)
     assert again.once.num_encoded == 0
     assert again.once.num_given >= DIALS.size
+    assert events_of(again) == events_of(made)  # as the questions mean them, not as the person
+
+
+def events_of(made: histories.Indexed) -> set[frozenset[str]]:
+    with made.opened(made.once) as photos:
+        found: dict[int | None, set[str]] = {}
+        for photo in photos.list():
+            found.setdefault(photo.event_id, set()).add(made.names[photo.uid])
+    return {frozenset(names) for names in found.values()}
 
 
 def test_true_eyes_read_one_name_and_no_sum_of_two() -> None:

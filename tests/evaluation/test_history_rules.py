@@ -147,6 +147,21 @@ def test_every_part_of_a_rule_has_words() -> None:
         assert "first" in wording.question_of(Rule(("cup",), relation=inner), rng)
 
 
+def test_what_was_taken_with_a_camera_and_countries_with_an_article_read_as_people_write() -> None:
+    rng = np.random.default_rng(1)
+    rule = Rule(camera="Canon EOS R6", country="United States")
+    asked = {wording.question_of(rule, rng) for _ in range(40)}
+    asked |= {
+        wording.question_of(dataclasses.replace(rule, looks=("cup",)), rng, counts=True)
+        for _ in range(40)
+    }
+    assert "everything that I photographed with the Canon in the United States" in asked
+    assert "how many photos of cups did I take with the Canon in the United States?" in asked
+    assert "show me all pictures taken with the Canon in the United States" in asked
+    assert not any("in United" in text or "take taken" in text for text in asked)
+    assert wording.question_of(Rule(country="Italy"), rng).endswith("in Italy")
+
+
 def test_too_many_questions_for_a_life_are_refused_or_left_out() -> None:
     dials = Dials(questions=1000, hops=1, unanswerable=0)
     few = drawing.Drawing((LIFE[:1],), frozenset({"cake"}), [], np.random.default_rng(1))

@@ -8,7 +8,7 @@ from photocraft_local.errors import EvaluationError
 from photocraft_local.records import Json
 
 LEAST_PHOTOS, MOST_PHOTOS, MOST_HOPS = 200, 20_000, 5
-VERSION = 2  # of generator and templates: the same dials give the same bytes within a version
+VERSION = 3  # of generator and templates: the same dials give the same bytes within a version
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from photocraft_local.evaluation.histories.world import NAMED, NAMED_KM
 from photocraft_local.evaluation.person import Person, write_person
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.records import Json
+from photocraft_local.storage.atomic import part_of
 
 PHOTOS, QUESTIONS, TRUTH, HEAD, CARD = (
     "photos", "questions.jsonl", "truth.jsonl", "history.json", "card.md",
@@ -101,26 +102,29 @@ class History:
         return digest.hexdigest()[:16]
 
     def write(self, folder: Path) -> None:
-        """Raises EvaluationError if the folder holds anything."""
-        if folder.exists() and any(folder.iterdir()):
-            raise EvaluationError(
-                f"the folder {folder} is not empty", hint="name another one for the history"
-            )
+        """Goes on where writing this very history was cut. Raises EvaluationError if the folder
+        holds anything else."""
+        head = json.dumps(self._head(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        begun = part_of(folder / HEAD)
+        _check_free(folder, begun, head)
+        folder.mkdir(parents=True, exist_ok=True)
+        begun.write_text(head, "utf-8")
         write_members(folder / PHOTOS, self.sources, self.life, self.stated)
         (folder / QUESTIONS).write_text("".join(_lines(self._question_lines())), "utf-8")
         (folder / TRUTH).write_text("".join(_lines(self._truth_lines())), "utf-8")
         write_person(folder, self.person)
-        head = {
+        examples = [(one.text, one.rule.hops, len(one.gold)) for one in self.drawn[:10]]
+        (folder / CARD).write_text(card(self._head(), examples), "utf-8")
+        begun.replace(folder / HEAD)  # last: all of it is there
+
+    def _head(self) -> dict[str, Json]:
+        return {
             "name": self.name,
             "fingerprint": self.fingerprint(),
             "sources": self.sources.fingerprint(),
             "dials": self.dials.to_json(),
             "counts": self.counts(),
         }
-        examples = [(one.text, one.rule.hops, len(one.gold)) for one in self.drawn[:10]]
-        (folder / CARD).write_text(card(head, examples), "utf-8")
-        text = json.dumps(head, ensure_ascii=False, indent=1, sort_keys=True)
-        (folder / HEAD).write_text(text + "\n", "utf-8")  # last: all of it is there
 
     def check_same(self, folder: Path) -> None:
         """Raises EvaluationError if ``folder`` holds another history than this."""
@@ -165,6 +169,14 @@ class History:
                 "stated_position": one.position,
                 "defect": one.defect,
             }
+
+
+def _check_free(folder: Path, begun: Path, head: str) -> None:
+    others = folder.exists() and any(path != begun for path in folder.iterdir())
+    if others and not (begun.is_file() and begun.read_bytes() == head.encode()):
+        raise EvaluationError(
+            f"the folder {folder} is not empty", hint="name another one for the history"
+        )
 
 
 def compose(sources: Sources, dials: Dials) -> History:

@@ -8,7 +8,7 @@ there. Knows no encoder but its spec.
 from __future__ import annotations
 
 import hashlib
-import os
+import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class KeptVectors:
     def put(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         for key, vector in vectors.items():
             path = self._folder / key.hex()
-            part = path.with_name(f".{path.name}.{os.getpid()}.part")  # several runs may write
+            writer = threading.get_native_id()  # several runs, and threads of one, may write
+            part = path.with_name(f".{path.name}.{writer}.part")
             content = np.ascontiguousarray(vector, "<f4").tobytes()
             with mapped(path):
                 part.write_bytes(content + _digest(content))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
 Look = NDArray[np.float32]
 _SIDE, _TILES, _DIRECTIONS = 32, 4, 6
@@ -24,7 +24,8 @@ def look_of(path: Path) -> Look:
     cannot decode."""
     with Image.open(path) as opened:
         opened.draft("RGB", (2 * _SIDE, 2 * _SIDE))
-        small = opened.convert("RGB").resize((_SIDE, _SIDE), Image.Resampling.BOX)
+        upright = ImageOps.exif_transpose(opened).convert("RGB")
+        small = upright.resize((_SIDE, _SIDE), Image.Resampling.BOX)
     pixels = np.asarray(small, np.float32) / 255
     luma = pixels @ _LUMA
     colours = np.stack([luma, pixels[..., 2] - luma, pixels[..., 0] - luma], axis=-1)

@@ -3,9 +3,9 @@
 Declared variants, and why the source's labels still hold: 0 keeps the compressed pixels bit for
 bit; 1 is compressed again at quality 88; 2 is lightened by 6 % and compressed again; 3 is scaled to
 90 % and compressed again. None cuts, moves or covers anything, so whatever the frame showed it
-shows. Then EXIF is stamped in place of all metadata of the source, with an id that no other
-file has. Pixels of two files of one source and variant are equal, bit for bit. Screenshots are
-drawn: bars and blocks, nothing that a label names.
+shows. Then EXIF is stamped in place of all metadata of the source but its orientation, with an id
+that no other file has. Pixels of two files of one source and variant are equal, bit for bit.
+Screenshots are drawn: bars and blocks, nothing that a label names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageEnhance
+from PIL import Image, ImageDraw, ImageEnhance, ImageOps
 from PIL.TiffImagePlugin import IFDRational
 
 from photocraft_local.evaluation.histories.life import Shot
@@ -28,7 +28,9 @@ from photocraft_local.evaluation.histories.stating import Stated
 
 _QUALITY, _LIGHTER, _SCALE = 88, 1.06, 0.9
 _EXIF_IFD, _GPS_IFD = 0x8769, 0x8825
-_MAKE, _MODEL, _TIME, _OFFSET, _UNIQUE = 0x010F, 0x0110, 0x9003, 0x9011, 0xA420
+_MAKE, _MODEL, _ORIENTATION = 0x010F, 0x0110, 0x0112
+_UPRIGHT = 1
+_TIME, _OFFSET, _UNIQUE = 0x9003, 0x9011, 0xA420
 _METADATA = (0xE1, 0xED)  # APP1 has EXIF and XMP, APP13 IPTC: each may tell a time
 _FILE_TIME = 1_710_417_600  # of each file, so that a library is the same in each run
 
@@ -39,6 +41,7 @@ class Members:
     def __init__(self, sources: Sources) -> None:
         self._paths = {one.name: one.path for one in sources.photos}
         self._made: dict[tuple[str, int], bytes] = {}
+        self._turned: dict[tuple[str, int], int] = {}
 
     def plain(self, frame: Frame) -> bytes:
         """JPEG or PNG without any stamp: what all files of this source and variant show."""
@@ -49,17 +52,26 @@ class Members:
         return self._made[key]
 
     def member(self, shot: Shot, stated: Stated) -> bytes:
-        exif = _exif(shot, stated)
+        exif = _exif(shot, stated, self._orientation(shot.frame))
         if shot.frame.is_screenshot:
             return _png_stamped(self.plain(shot.frame), exif)
         return _jpeg_stamped(self.plain(shot.frame), exif)
+
+    def _orientation(self, frame: Frame) -> int:
+        """Of a picture of which the pixels are kept as they are; the others are upright."""
+        key = frame.source, frame.variant
+        if key not in self._turned:
+            with Image.open(io.BytesIO(self.plain(frame))) as opened:
+                stated = opened.getexif().get(_ORIENTATION, _UPRIGHT)
+            self._turned[key] = stated if stated in range(2, 9) else _UPRIGHT
+        return self._turned[key]
 
     def _variant(self, source: str, variant: int) -> bytes:
         original = self._paths[source].read_bytes()
         if variant == 0:
             return original
         with Image.open(io.BytesIO(original)) as opened:
-            picture = opened.convert("RGB")
+            picture = ImageOps.exif_transpose(opened).convert("RGB")
         if variant == 2:
             picture = ImageEnhance.Brightness(picture).enhance(_LIGHTER)
         elif variant == 3:
@@ -87,6 +99,9 @@ def _jpeg_stamped(jpeg: bytes, exif: bytes) -> bytes:
     """With this EXIF in place of all metadata; the compressed pixels are untouched."""
     kept, start = [], 2
     while jpeg[start + 1] != 0xDA:  # up to the scan: segments of marker, length, content
+        if jpeg[start + 1] == 0xFF:  # a marker may have any number of these before it
+            start += 1
+            continue
         end = start + 2 + int.from_bytes(jpeg[start + 2 : start + 4], "big")
         if jpeg[start + 1] not in _METADATA:
             kept.append(jpeg[start:end])
@@ -116,8 +131,10 @@ def _screenshot(variant: int) -> bytes:
     return out.getvalue()
 
 
-def _exif(shot: Shot, stated: Stated) -> bytes:
+def _exif(shot: Shot, stated: Stated, orientation: int) -> bytes:
     exif = Image.Exif()
+    if orientation != _UPRIGHT:
+        exif[_ORIENTATION] = orientation
     if stated.camera:
         exif[_MAKE], exif[_MODEL] = stated.camera.split(" ", 1)
     taken = exif.get_ifd(_EXIF_IFD)

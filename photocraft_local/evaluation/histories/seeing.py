@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 
 import numpy as np
 
 from photocraft_local.evaluation.histories.life import Shot
 from photocraft_local.evaluation.histories.stating import NULL_ISLAND, Stated
-from photocraft_local.evaluation.histories.world import (
-    HOME,
-    HOME_SPOT,
-    NAMED_KM,
-    TOWNS,
-    WORK_SPOT,
-)
+from photocraft_local.evaluation.histories.world import HOME, NAMED, NAMED_KM, TOWNS
 from photocraft_local.library.events import away_from_home, segment
 from photocraft_local.places.distance import haversine_km
 
-_GAP_HOURS, _GAP_KM = 3.0, 5.0  # the settings' own
+GAP_HOURS, GAP_KM = 3.0, 5.0  # between events, whatever the person's settings are
 _TOWN_KM = 5.0
-_NAMED = {"home": HOME.spots[HOME_SPOT], "work": HOME.spots[WORK_SPOT]}
+_NOWHERE = (inf, inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +62,8 @@ def as_it_was(life: Sequence[Shot]) -> list[Seen]:
 
 
 def as_stated(life: Sequence[Shot], stated: Sequence[Stated]) -> list[Seen]:
-    events, trips = _occasions(stated)
     positions = [one.position if one.position != NULL_ISLAND else None for one in stated]
+    events, trips = _occasions([one.time for one in stated], positions)
     places = _places(positions)
     return [
         Seen(
@@ -95,8 +90,7 @@ def _places(positions: Sequence[tuple[float, float] | None]) -> list[tuple[str, 
     nearest = np.argmin(np.nan_to_num(away, nan=np.inf), axis=0)
     assert not (away[nearest, np.arange(len(points))] > _TOWN_KM).any(), "far from all towns"
     named = {
-        name: haversine_km(*point, latitude, longitude) <= NAMED_KM
-        for name, point in _NAMED.items()
+        name: haversine_km(*point, latitude, longitude) <= NAMED_KM for name, point in NAMED.items()
     }
     found = []
     for at, position in enumerate(positions):
@@ -107,22 +101,23 @@ def _places(positions: Sequence[tuple[float, float] | None]) -> list[tuple[str, 
     return found
 
 
-def _occasions(stated: Sequence[Stated]) -> tuple[list[int], list[int]]:
+def _occasions(
+    times: Sequence[datetime | None], positions: Sequence[tuple[float, float] | None]
+) -> tuple[list[int], list[int]]:
     """Event and trip of each, 0 where none, as ``library.events`` makes them; trips that do not
     lead away from home are none."""
-    dated = [at for at, one in enumerate(stated) if one.time is not None]
-    dated.sort(key=lambda at: (stated[at].time, at))
     start = datetime(1970, 1, 1)
-    seconds = np.array(
-        [int(((stated[at].time or start) - start).total_seconds()) for at in dated], np.int64
-    )
-    points = [stated[at].position for at in dated]
-    known = [point if point and point != NULL_ISLAND else (np.nan, np.nan) for point in points]
+    moments = {
+        at: int((time - start).total_seconds()) for at, time in enumerate(times) if time is not None
+    }
+    dated = sorted(moments, key=lambda at: (moments[at], positions[at] or _NOWHERE, at))
+    seconds = np.array([moments[at] for at in dated], np.int64)
+    known = [positions[at] or (np.nan, np.nan) for at in dated]
     latitude, longitude = np.array(known, np.float64).reshape(-1, 2).T
-    found = segment(seconds, latitude, longitude, gap_hours=_GAP_HOURS, gap_km=_GAP_KM)
+    found = segment(seconds, latitude, longitude, gap_hours=GAP_HOURS, gap_km=GAP_KM)
     away = away_from_home(seconds, latitude, longitude)
     journeys = set(found.trip[away].tolist()) if away is not None else set(found.trip.tolist())
-    events, trips = [0] * len(stated), [0] * len(stated)
+    events, trips = [0] * len(times), [0] * len(times)
     numbers = {trip: rank for rank, trip in enumerate(sorted(journeys), start=1)}
     for row, at in enumerate(dated):
         events[at] = int(found.event[row]) + 1

@@ -122,8 +122,8 @@ class Solver:
         before it: "dogs on the day after the cake in Rome". One that leans on nothing is none."""
         if rule.relation is None:
             return
-        yield from self.other_readings(rule.relation.anchor)
         anchor = rule.relation.anchor
+        yield from self.other_readings(anchor)
         facts = {name: getattr(anchor, name) for name in _FACTS if getattr(anchor, name)}
         if facts and not any(getattr(rule, name) for name in facts):
             bare = replace(anchor, town="", country="", spot="", camera="", year=0, month=0)

@@ -99,7 +99,7 @@ def _rows(table: Path) -> list[dict[str, str]]:
 
 
 def _unusable(row: dict[str, str], folder: Path, seen: set[str]) -> str:
-    if row["labels_complete"] != "1" or row["labels"] is None:
+    if row["labels_complete"] != "1":
         return "labels not complete"
     if row["file"] in seen:
         return "named twice"

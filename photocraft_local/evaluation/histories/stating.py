@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -68,10 +68,11 @@ def _wrong(shot: Shot, plain: Stated, kind: float, other: int, number: int) -> S
         reset = _RESET + timedelta(minutes=number)
         return Stated(reset, None, plain.position, camera, "clock of 2001")
     if kind < 0.6 and shot.trip:
-        moment = shot.time - timedelta(minutes=shot.offset_minutes)
-        shift = ZoneInfo(HOME.zone).utcoffset(moment) or timedelta()
-        minutes = round(shift.total_seconds() / 60)
-        return Stated(moment + shift, minutes, plain.position, camera, "clock of home")
+        moment = (shot.time - timedelta(minutes=shot.offset_minutes)).replace(tzinfo=UTC)
+        at_home = moment.astimezone(ZoneInfo(HOME.zone))
+        minutes = round((at_home.utcoffset() or timedelta()).total_seconds() / 60)
+        time = at_home.replace(tzinfo=None)
+        return Stated(time, minutes, plain.position, camera, "clock of home")
     if kind < 0.8:
         town = TOWNS[other] if TOWNS[other] is not shot.town else HOME
         return Stated(plain.time, offset, town.spots[0], camera, "position of another town")

@@ -5,6 +5,7 @@ Knows nothing of lives and answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,10 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 )  # fmt: skip
+_WITH_THE = re.compile(
+    r"United |.*\b(?:Republic|Islands|States|Territory)\b"
+    r"|(?:Bahamas|Comoros|Gambia|Maldives|Netherlands|Philippines|Seychelles)$"
+)
 
 
 class Words(NamedTuple):
@@ -40,17 +45,18 @@ def words_of(label: str) -> Words:
 def question_of(rule: Rule, rng: np.random.Generator, *, counts: bool = False) -> str:
     """``counts``: how many there are is asked for."""
     tail = _tail(rule, rng)
+    tails = {"tail": tail, "done": tail.removeprefix("taken ")}
     if counts:
-        text = _drawn("count", rng).format(**_seen(rule), tail=tail)
+        text = _drawn("count", rng).format(**_seen(rule), **tails)
     elif rule.pick:
         part = "pick one" if rule.pick.count == 1 else "pick"
         text = _drawn(part, rng).format(
-            **_seen(rule), tail=tail, by=rule.pick.by, count=rule.pick.count
+            **_seen(rule), **tails, by=rule.pick.by, count=rule.pick.count
         )
     elif rule.looks or rule.either:
-        text = _drawn("look", rng).format(**_seen(rule), tail=tail)
+        text = _drawn("look", rng).format(**_seen(rule), **tails)
     else:
-        text = _drawn("facts", rng).format(tail=tail)
+        text = _drawn("facts", rng).format(**tails)
     return " ".join(text.split())
 
 
@@ -84,7 +90,8 @@ def _tail(rule: Rule, rng: np.random.Generator) -> str:
     parts = []
     for name in ("town", "country", "spot"):
         if value := getattr(rule, name):
-            parts.append(_drawn(name, rng).format(**{name: value}))
+            said = f"the {value}" if name == "country" and _WITH_THE.match(value) else value
+            parts.append(_drawn(name, rng).format(**{name: said}))
     if rule.month:
         month = _MONTHS[rule.month - 1]
         parts.append(_drawn("month", rng).format(month=month, year=rule.year))
