@@ -77,7 +77,7 @@ def _counted(ask: Ask, count: int, facts: Facts) -> str:
     elif unit in ("months", "years"):
         more = listed(calendar(unit.removesuffix("s"), facts), 12)
     elif sums["dated"]:
-        more = _days(days_of(facts)) if _are_few(facts) else days_text(*ends(sums))
+        more = _days(days_of(facts)) if are_few(facts) else days_text(*ends(sums))
     return f"{said}: {more}" if more else said
 
 
@@ -102,12 +102,12 @@ def _when(ask: Ask, count: int, facts: Facts) -> str:
         return "in " + listed(calendar(ask.unit, facts), 12)
     if sums["num_days"] == 1:
         return _one_day(ask, first, last)
-    if _are_few(facts):
+    if are_few(facts):
         return _days(days_of(facts))
     return f"{days_text(*ends(sums))}, on {counted(sums['num_days'], 'day')}"
 
 
-def _are_few(facts: Facts) -> bool:
+def are_few(facts: Facts) -> bool:
     """Whether each day can be told."""
     return "by_day" in facts["histogram"] and facts["facts"]["num_days"] <= _MOST_DAYS
 

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from photocraft_local.agent.planner.execute.answering import asked_unit, calendar, days_of, ends
+from photocraft_local.agent.planner.execute.answering import (
+    are_few,
+    asked_unit,
+    calendar,
+    days_of,
+    ends,
+)
 from photocraft_local.agent.planner.execute.wording import kilometres
 from photocraft_local.agent.planner.plan import Ask, Plan
 from photocraft_local.records import Answer, Step
@@ -60,13 +66,10 @@ def _when(ask: Ask, facts: _Facts) -> str:
         return ", ".join(dict.fromkeys(label[:7] for label in days_of(facts)))
     first, last = ends(sums)
     if sums["num_days"] > 1:
-        days = days_of(facts)
-        if len(days) == sums["num_days"] <= _MOST and all(len(day) == 10 for day in days):
-            return ", ".join(days)
-        return f"{first} to {last}"
+        return ", ".join(days_of(facts)) if are_few(facts) else f"{first} to {last}"
     if ask.unit != "time":
         return str(first)
-    start, end = (sums[end]["time"][11:16] for end in ("first", "last"))
+    start, end = (sums[name]["time"][11:16] for name in ("first", "last"))
     return start if start == end else f"{start} to {end}"
 
 
@@ -95,7 +98,6 @@ def _distance(ask: Ask, facts: _Facts) -> str:
     return kilometres(apart["km"]) if "km" in apart else ""
 
 
-_MOST = 6  # days that are named one by one
 _VALUES: dict[str, Callable[[Ask, _Facts], str]] = {
     "count": _count,
     "when": _when,

@@ -141,11 +141,11 @@ def _with_apart(sheet: Sheet, heads: list[Head]) -> list[Head]:
     """ "in another year" right before a head of a place, else behind one."""
     for phrase in phrases("apart"):
         for match in list(sheet.draft.matches(phrase.pattern)):
-            placed = [head for head in heads if head.kind == "place"]
             if phrase.cells[0] == "exactly":
                 reason = "how much later is not compared; 'in another year' is"
                 sheet.block(match.start(), match.end(), reason)
                 continue
+            placed = [head for head in heads if head.kind == "place"]
             behind = [head for head in placed if _follows(sheet, match.end(), head.first)]
             before = [head for head in placed if head.start < match.start()]
             if meant := behind[:1] or before[-1:]:

@@ -62,9 +62,8 @@ def understand(
     """What ``question`` asks for, on the day ``today`` and by the person's ``habits``.
 
     ``pictures`` are the ids of pictures that came with it ("more of this"), ``cameras`` the names
-    of the library's. Raises
-    QuestionNotUnderstood for a form that is not answered and for a question of which nothing
-    can be used, TimeWordsError for a date that does not exist.
+    of the library's. Raises QuestionNotUnderstood for a form that is not answered and for a
+    question of which nothing can be used, TimeWordsError for a date that does not exist.
     """
     typed = plain(question)
     check_form(typed)
