@@ -18,6 +18,7 @@ from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.reports.failures import worst
 from photocraft_local.evaluation.reports.figures import by_turns, cost, figures, tool_calls
+from photocraft_local.evaluation.reports.page import page, percent
 from photocraft_local.evaluation.reports.report import report, write_html
 from photocraft_local.evaluation.reports.thumbnails import Thumbnails
 from photocraft_local.evaluation.results import RunFolder, row_of
@@ -109,6 +110,108 @@ def test_tools_and_cost() -> None:
     assert spent["new_tokens"] == sum(300 * number for number in range(60))
     assert spent["seconds_per_question"]["max"] == pytest.approx(6.4)
     assert spent["seconds_per_question"]["p90"] == sorted(row.seconds for row in made)[53]
+
+
+def test_a_plot_holds_the_largest_groups_and_its_texts_lie_inside() -> None:
+    """A set of questions may have a group for each of them, by names of any length and script."""
+    names = ["\u7167\u7247" * 40, "photos that I took at the beach in Lisbon", *map(str, range(40))]
+    made = [
+        replace(row, groups=(names[at % 2 if at < 40 else at - 38],))
+        for at, row in enumerate(rows(60))
+    ]
+    told = figures(made)
+    assert len(told["by_group"]) == 22
+    text = page("x", {}, told, made, [], Thumbnails(None))
+    assert "The 12 largest of 22" in text
+    (group,) = [
+        section for section in parsed(text).iter(f"{HTML}section")
+        if section[0].text == "By group"
+    ]  # fmt: skip
+    labels = [one.text for one in group.iter(f"{SVG}text") if one.get("text-anchor") == "end"]
+    assert len(labels) == 24
+    assert {label[-3:] for label in labels} == {" EM", " F1"}
+    assert max(len(label) + label.count("\u7167") + label.count("\u7247") for label in labels) <= 26
+    for plot in parsed(text).iter(f"{SVG}svg"):
+        low = int(plot.get("height")) - 4  # room for what hangs below a line of text
+        assert all(0 <= float(one.get("y")) <= low for one in plot.iter(f"{SVG}text"))
+
+
+def test_shares_are_rounded_once() -> None:
+    """20 of 37 is 54.05…, which is 54.1 %; of 0.5405 it would be 54.0."""
+    made = [replace(row, em=float(at < 20)) for at, row in enumerate(rows(37))]
+    assert percent(figures(made)["all"]["em"][0]) == "54.1"
+
+
+def test_one_row_and_rows_without_anything() -> None:
+    for num in (1, 2):
+        for row in rows(num, skill=0.0):
+            bare = type(row)("q", "u", (), (), "", 0, (), 0.0, 0.0)
+            told = figures([row, bare])
+            assert told["cost"]["cached_share"] in (None, 0.7)
+
+
+def test_a_page_is_one_file_with_sound_parts(tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run")
+    text = report(run.path).html(photos(tmp_path / "data"))
+    page = parsed(text)
+    assert not list(page.iter(f"{HTML}script"))
+    pictures = list(page.iter(f"{HTML}img"))
+    assert pictures
+    assert all(picture.get("alt") for picture in pictures)
+    assert all(picture.get("src").startswith("data:image/jpeg;base64,") for picture in pictures)
+    plots = list(page.iter(f"{SVG}svg"))
+    assert len(plots) >= 8
+    assert all(plot.get("role") == "img" and plot.get("aria-label") for plot in plots)
+    assert all(plot.find(f"{SVG}title") is not None for plot in plots)
+    assert "nan" not in text.lower().replace("finance", "")
+    assert no_address(text)
+    headings = " ".join("".join(h.itertext()) for h in page.iter(f"{HTML}h2"))
+    for part in ("kind", "turns", "Tool calls", "Tokens and cost", "worst", "in words"):
+        assert part in headings
+
+
+def no_address(text: str) -> bool:
+    """Nothing that a browser would fetch or run; an address may stand in a text."""
+    page = parsed(text)
+    for element in page.iter():
+        for name, value in element.attrib.items():
+            if name.startswith("on") or name in ("href", "action", "style", "srcset", "data"):
+                return False
+            if name == "src" and not value.startswith("data:"):
+                return False
+    styles = "".join("".join(style.itertext()) for style in page.iter(f"{HTML}style"))
+    return "url(" not in styles and "@import" not in styles
+
+
+def test_hostile_texts_are_inert(tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run", attack=True, skill=0.2)
+    text = report(run.path).html(photos(tmp_path / "data"))
+    page = parsed(text)
+    kinds = {element.tag.rpartition("}")[2] for element in page.iter() if str(element.tag) != "x"}
+    assert not kinds & {"script", "iframe", "object", "embed", "link", "base", "form", "a"}
+    assert no_address(text)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
+    text.encode("utf-8")
+    shown = "".join(page.itertext())
+    for attack in ATTACKS[:3]:
+        assert attack in shown  # as a text
+    assert r"\x1b[2J" in shown
+
+
+def test_photos_come_from_the_named_folder_only(tmp_path: Path) -> None:
+    data = photos(tmp_path / "data")
+    (tmp_path / "secret.jpg").write_bytes((data / "images/user0/photo0.jpg").read_bytes())
+    (data / "link.jpg").symlink_to(tmp_path / "secret.jpg")
+    (data / "broken.jpg").write_bytes(b"no picture")
+    thumbnails = Thumbnails(data)
+    assert thumbnails.uri("user0", "photo0").startswith("data:image/jpeg;base64,")
+    (data / "loop.jpg").symlink_to(data / "loop.jpg")
+    for name in ("../secret.jpg", str(tmp_path / "secret.jpg"), "link.jpg", "broken.jpg", "",
+                 "loop.jpg", "a\0b", "x" * 5000, "images"):  # fmt: skip
+        assert thumbnails.uri("user0", name) == ""
+    assert Thumbnails(None).uri("user0", "photo0") == ""
+    small = Thumbnails(data, budget=100)
+    assert [small.uri("user0", "photo0"), small.uri("user1", "photo1")] == ["", ""]
 
 
 def test_one_row_and_rows_without_anything() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from photocraft_local.evaluation.reports.markup import Markup, tag
 
@@ -75,8 +76,8 @@ def lines(
         joined = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
         drawn.append(tag("polyline", points=joined, fill="none", stroke=colour, stroke_width=2))
         x = 60 + 220 * number
-        drawn.append(tag("rect", x=x, y=_HEIGHT - 12, width=10, height=10, fill=colour))
-        drawn.append(_text(x + 15, _HEIGHT - 3, name))
+        drawn.append(tag("rect", x=x, y=_HEIGHT - 15, width=10, height=10, fill=colour))
+        drawn.append(_text(x + 15, _HEIGHT - 6, name))
     said = "; ".join(
         f"{name}: {_last(values)} at {x_name} {xs[-1]:g}" for name, values in series.items() if xs
     )
@@ -151,7 +152,18 @@ def _inside(share: float) -> float:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+    """The end stays: it says which figure of a part it is."""
+    if _width(label) <= _LONGEST:
+        return label
+    kept = label[: min(_LONGEST, len(label) - 3)]
+    while _width(kept) > _LONGEST - 4:
+        kept = kept[:-1]
+    return f"{kept}…{label[-3:]}"
+
+
+def _width(text: str) -> int:
+    """In letters of Latin; one of Chinese is as wide as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _size(value: float) -> str:

@@ -18,6 +18,7 @@ from photocraft_local.records import Json
 
 NO_KIND = "(none)"
 LEAST_LIBRARIES = 6  # of fewer, no flip of signs is rare enough to tell anything
+_DIGITS = 6  # of a share: whoever shows one in % rounds it once more
 _TEXTS = ("text_exact", "text_normalised", "text_contained")
 
 
@@ -98,14 +99,14 @@ def text_scores(rows: Sequence[ResultRow], unit: Unit | None = None) -> dict[str
     return {
         "num": len(asked),
         "without_gold": sum(not row.has_gold for row in asked),
-        **{name: round(found.mean, 4) for name, found in around.items()},
+        **{name: round(found.mean, _DIGITS) for name, found in around.items()},
         "intervals": {name: _rounded(found)[1:] for name, found in around.items()},
     }
 
 
 def _rounded(found: Interval) -> list[float | None]:
     ends = (found.mean, found.low, found.high)
-    return [None if isnan(value) else round(value, 4) for value in ends]
+    return [None if isnan(value) else round(value, _DIGITS) for value in ends]
 
 
 def by_turns(rows: Sequence[ResultRow]) -> list[dict[str, Json]]:
@@ -119,9 +120,9 @@ def by_turns(rows: Sequence[ResultRow]) -> list[dict[str, Json]]:
         points.append(
             {
                 "turn": turn,
-                "finished": round(len(ended) / len(rows), 4),
-                "right": round(right / len(rows), 4),
-                "accuracy": round(right / len(ended), 4) if ended else None,
+                "finished": round(len(ended) / len(rows), _DIGITS),
+                "right": round(right / len(rows), _DIGITS),
+                "accuracy": round(right / len(ended), _DIGITS) if ended else None,
             }
         )
     return points
@@ -138,8 +139,8 @@ def tool_calls(rows: Sequence[ResultRow]) -> dict[str, Json]:
     return {
         name: {
             "calls": number,
-            "share": round(number / total, 4),
-            "questions": round(users[name] / len(rows), 4),
+            "share": round(number / total, _DIGITS),
+            "questions": round(users[name] / len(rows), _DIGITS),
         }
         for name, number in sorted(calls.items(), key=lambda item: (-item[1], item[0]))
         if number
@@ -157,7 +158,7 @@ def cost(rows: Sequence[ResultRow]) -> dict[str, Json]:
     return {
         "prompt_tokens": prompt,
         "cached_tokens": cached,
-        "cached_share": round(cached / prompt, 4) if prompt else None,
+        "cached_share": round(cached / prompt, _DIGITS) if prompt else None,
         "new_tokens": prompt - cached,
         "generated_tokens": generated,
         "seconds": round(sum(row.seconds for row in rows), 3),

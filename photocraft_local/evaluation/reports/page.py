@@ -20,6 +20,7 @@ from photocraft_local.records import Json
 
 GENERATOR = "photocraft eval report"
 _MOST_PHOTOS = 12  # of one failure and kind
+_MOST_PARTS = 12  # of a plot and its table: a set may have a group for each few questions
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _STYLE = """
 body{font:15px/1.45 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a202c}
@@ -90,7 +91,10 @@ def _overall(figures: Mapping[str, Any]) -> Markup:
     return joined(tag("p", tag("strong", f"{found['num']} questions · {words}")), tag("p", note))
 
 
-def _scores(name: str, parts: Mapping[str, Any]) -> Markup:
+def _scores(name: str, all_parts: Mapping[str, Any]) -> Markup:
+    largest = sorted(all_parts, key=lambda label: -all_parts[label]["num"])[:_MOST_PARTS]
+    parts = {label: part for label, part in all_parts.items() if label in largest}
+    left_out = f"The {len(parts)} largest of {len(all_parts)}; --json has all of them."
     rows = [
         [label, str(part["num"]), *(_with_interval(part[key]) for key in ("em", "f1"))]
         for label, part in parts.items()
@@ -112,6 +116,7 @@ def _scores(name: str, parts: Mapping[str, Any]) -> Markup:
         tag("h2", name),
         charts.bars(f"EM and F1, {name.lower()} (%)", plot),
         _table([name.removeprefix("By ").capitalize(), "n", "EM", "F1"], rows),
+        tag("p", left_out) if len(parts) < len(all_parts) else Markup(),
     )
 
 
@@ -147,7 +152,7 @@ def _turns(points: Sequence[Mapping[str, Any]]) -> Markup:
         "right of those finished": [point["accuracy"] for point in points],
     }
     turns = [float(point["turn"]) for point in points]
-    plot = charts.lines("Accuracy against turns", "turn", turns, series)
+    plot = charts.lines("Shares of the questions by number of turns", "turn", turns, series)
     return tag("section", tag("h2", "Accuracy against turns"), plot)
 
 
@@ -197,7 +202,7 @@ _SPREAD = ("mean", "median", "p90", "max")
 
 
 def _number(value: Any) -> str:
-    return "-" if value is None else f"{value:,}"
+    return "-" if value is None else f"{value:,.0f}" if value == int(value) else f"{value:,}"
 
 
 def _counts(name: str, what: str, counts: Mapping[str, int]) -> Markup:
