@@ -135,9 +135,10 @@ def check_standard(library: Library, num_addresses: int) -> None:
 
 def _shelf(parts: Parts, dataset: Dataset, album: Album, path: Path, standard: bool) -> Shelf:
     summary = index(parts, [album.folder], None, given=album.given, standard=standard)
+    pictures = set(map(bytes, album.pictures.values()))
     for skipped in (*summary.skipped, *summary.problems):
-        where = f"{album.name}/{Path(os.fsdecode(skipped.path)).name}"
-        if skipped.reason != "empty":
+        if skipped.path in pictures:  # of others the loader has named what is wrong
+            where = f"{album.name}/{Path(os.fsdecode(skipped.path)).name}"
             dataset.problems.add("unreadable-image", where, skipped.message)
     library = parts.library()
     if not standard:

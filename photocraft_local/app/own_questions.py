@@ -86,8 +86,8 @@ def ask_own(
 def _read(source: Path, known: set[str], problems: Problems) -> Iterator[EvalQuestion]:
     folder = source.parent if source.name == synthesis.PROPOSALS else source
     if folder.is_dir():
-        found = synthesis.reviewed(folder, known)
-        yield from (one.eval_question(LIBRARY) for one in found if one.status == "accepted")
+        found = synthesis.accepted(folder, known, problems)
+        yield from (one.eval_question(LIBRARY) for one in found)
     elif source.is_file():
         yield from read_questions(source, known, problems, LIBRARY)
     else:

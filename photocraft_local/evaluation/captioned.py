@@ -6,14 +6,13 @@ photos. docs/evaluation.md describes both. Knows no encoder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.captions import caption_lines
 from photocraft_local.evaluation.pictures import fault_of, plain_name
-from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.problems import Problems, text_lines
 from photocraft_local.evaluation.tables import Row, place_of, read_table
 
 OBJECT = "object"  # queries of this kind are judged among the fully labelled photos only
@@ -44,7 +43,8 @@ class Captioned:
 def read_captioned(
     folder: Path, negatives: Path | None = None, *, strict: bool = False
 ) -> Captioned:
-    """``negatives``: a text file with one query a line that no photo answers.
+    """``negatives``: a text file with one query a line that no photo answers; a line that is no
+    UTF-8 stands in ``problems``, too.
 
     Raises EvaluationError for a folder of another layout, or one without a usable photo or query.
     What is wrong with single rows stands in ``problems`` (``strict``: it ends the reading); such a
@@ -133,13 +133,12 @@ class _Reading:
                 )
 
     def negatives(self, path: Path) -> None:
-        try:
-            lines: Iterable[str] = path.read_text("utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as exc:
+        if not path.is_file():
             raise EvaluationError(
-                f"{path} cannot be read: {exc}", hint="a text file in UTF-8, one query a line"
-            ) from exc
-        texts = dict.fromkeys(text.strip() for text in lines if text.strip())
+                f"there is no file {str(path)!r} of queries without a right photo",
+                hint="a text file in UTF-8, one query a line",
+            )
+        texts = dict.fromkeys(text for _, text in text_lines(path, self.problems))
         for number, text in enumerate(texts, start=1):
             query = CaptionedQuery(f"{path.name}:{number}", ABSENT, text, frozenset())
             self.found.append(query)

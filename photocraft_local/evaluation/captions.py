@@ -14,7 +14,7 @@ from typing import Any
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.pictures import fault_of, is_usable, pictures_of, plain_name
-from photocraft_local.evaluation.problems import Problems, content_of, document
+from photocraft_local.evaluation.problems import Problems, document, text_lines
 from photocraft_local.evaluation.tables import columns_of, place_of, read_table
 
 TABLES = ("captions.csv", "captions.txt")
@@ -118,10 +118,5 @@ def _sidecars(folder: Path, problems: Problems) -> Iterator[CaptionLine]:
         captions: tuple[str, ...] = ()
         beside = texts.get(path.stem)
         if beside and is_usable(folder, beside.name, problems, where=beside.name):
-            content = content_of(beside, problems)
-            try:
-                lines = content.decode("utf-8-sig").splitlines()
-                captions = tuple(line.strip() for line in lines if line.strip())
-            except UnicodeDecodeError:
-                problems.add("wrong-encoding", beside.name)
+            captions = tuple(text for _, text in text_lines(beside, problems))
         yield CaptionLine(path.name, name, captions)

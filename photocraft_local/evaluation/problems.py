@@ -50,12 +50,14 @@ class Problem:
 
 @dataclass(slots=True)
 class Problems:
-    """``strict``: the first one ends the reading, as EvaluationError."""
+    """``strict``: the first one ends the reading, as EvaluationError. What is found again, in
+    another pass over the same data, counts once."""
 
     strict: bool = False
     named: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)  # for reasons that are no fault
+    _known: set[Problem] = field(default_factory=set, init=False, repr=False)
 
     def add(self, kind: str, where: object, what: object = "") -> None:
         problem = Problem(kind, str(where), str(what) or KINDS[kind])
@@ -64,6 +66,9 @@ class Problems:
                 f"bad data set: {problem}",
                 hint="mend it, or leave --strict out: what is bad is skipped and counted then",
             )
+        if problem in self._known:
+            return
+        self._known.add(problem)
         self.counts[kind] += 1
         if self.counts[kind] <= _NAMED:
             self.named.append(problem)
@@ -78,16 +83,9 @@ class Problems:
 
 def rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
     """(file and line, object) of each good line of a JSON-lines file; blank lines are none."""
-    content = content_of(path, problems)
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
-        where = f"{path.name} line {number}"
-        if not raw.strip():
-            continue
+    for where, text in text_lines(path, problems):
         try:
-            row = json.loads(raw.decode("utf-8"))
-        except UnicodeDecodeError as exc:
-            problems.add("wrong-encoding", where, exc.reason)
-            continue
+            row = json.loads(text)
         except (ValueError, RecursionError) as exc:
             problems.add("bad-line", where, exc)
             continue
@@ -95,6 +93,20 @@ def rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]
             yield where, row
         else:
             problems.add("bad-line", where)
+
+
+def text_lines(path: Path, problems: Problems) -> Iterator[tuple[str, str]]:
+    """(file and line, text) of each line in UTF-8 that is not blank."""
+    content = content_of(path, problems)
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+        where = f"{path.name} line {number}"
+        try:
+            text = raw.decode("utf-8").strip()
+        except UnicodeDecodeError as exc:
+            problems.add("wrong-encoding", where, exc.reason)
+            continue
+        if text:
+            yield where, text
 
 
 def document(path: Path, problems: Problems) -> Any:

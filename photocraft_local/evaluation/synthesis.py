@@ -8,7 +8,7 @@ somebody has looked at its photos. The file has one JSON object a line; ``status
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from photocraft_local.evaluation.histories.dials import Dials
 from photocraft_local.evaluation.histories.drawing import Drawing, Drawn
 from photocraft_local.evaluation.histories.rules import Rule
 from photocraft_local.evaluation.histories.seeing import Seen
+from photocraft_local.evaluation.problems import Problems, text_lines
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.records import Json
 from photocraft_local.storage import atomic
@@ -111,20 +112,31 @@ def reviewed(folder: Path, known: Collection[str]) -> list[Proposal]:
             f"{path} cannot be read: {exc}",
             hint="photocraft eval synthesize FOLDER proposes questions there",
         ) from exc
-    found: dict[str, Proposal] = {}
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            one = _proposal(line, f"{path}, line {number}", known)
-            if one.id in found:
-                raise _unusable(f"{path}, line {number}", f"the id {one.id!r} stands twice")
-            found[one.id] = one
-    return list(found.values())
+    told = [(f"{path}, line {at}", line) for at, line in enumerate(lines, start=1) if line.strip()]
+    found: list[Proposal] = []
+    for where, one in _proposals(told, known):
+        if isinstance(one, _Fault):
+            raise EvaluationError(
+                f"{where}: {one}",
+                hint=f"status is one of {', '.join(STATUSES)}; photos are UIDs; question is a text",
+            )
+        found.append(one)
+    return found
+
+
+def accepted(folder: Path, known: Collection[str], problems: Problems) -> Iterator[Proposal]:
+    """To be asked. A line that cannot be used stands in ``problems``, and the rest goes on."""
+    for where, one in _proposals(text_lines(folder / PROPOSALS, problems), known):
+        if isinstance(one, _Fault):
+            problems.add(one.kind, where, one)
+        elif one.status == "accepted":
+            yield one
 
 
 def write_accepted(folder: Path, found: Iterable[Proposal], library: str) -> Path:
     """The accepted ones as questions with their gold, in the form of a history's."""
     path = folder / ACCEPTED
-    accepted = [one.eval_question(library) for one in found if one.status == "accepted"]
+    questions = [one.eval_question(library) for one in found if one.status == "accepted"]
     rows = [
         {
             "id": one.id,
@@ -135,7 +147,7 @@ def write_accepted(folder: Path, found: Iterable[Proposal], library: str) -> Pat
             "hops": one.hops,
             "groups": list(one.groups),
         }
-        for one in accepted
+        for one in questions
     ]
     _write_lines(path, rows)
     return path
@@ -156,7 +168,33 @@ def _links(drawing: Drawing, one: Drawn) -> Iterable[tuple[str, ...]]:
         yield tuple(sorted(drawing.photos(rule)))
 
 
-def _proposal(line: str, where: str, known: Collection[str]) -> Proposal:
+class _Fault(ValueError):
+    """Why a line cannot be used; ``kind`` is one of ``problems.KINDS``."""
+
+    def __init__(self, kind: str, why: str) -> None:
+        super().__init__(why)
+        self.kind = kind
+
+
+def _proposals(
+    lines: Iterable[tuple[str, str]], known: Collection[str]
+) -> Iterator[tuple[str, Proposal | _Fault]]:
+    """``lines``: where each stands, and its text."""
+    seen: set[str] = set()
+    for where, line in lines:
+        try:
+            one = _proposal(line, known)
+            if one.id in seen:
+                raise _Fault("duplicate-id", f"the id {one.id!r} stands twice")
+        except _Fault as fault:
+            yield where, fault
+        else:
+            seen.add(one.id)
+            yield where, one
+
+
+def _proposal(line: str, known: Collection[str]) -> Proposal:
+    """Raises _Fault."""
     try:
         data: Mapping[str, Any] = json.loads(line)
         made = Proposal(
@@ -171,11 +209,11 @@ def _proposal(line: str, where: str, known: Collection[str]) -> Proposal:
             sheet=_said(data.get("sheet")),
         )
     except (ValueError, OverflowError, KeyError, TypeError, RecursionError) as exc:
-        raise _unusable(where, f"{type(exc).__name__}: {exc}") from exc
+        raise _Fault("bad-line", f"{type(exc).__name__}: {exc}") from exc
     if made.status not in STATUSES:
-        raise _unusable(where, f"the status {made.status!r}")
+        raise _Fault("bad-line", f"the status {made.status!r}")
     if unknown := sorted(set(made.photos) - set(known)):
-        raise _unusable(where, f"no photo of the library: {', '.join(unknown)}")
+        raise _Fault("unknown-answer", f"no photo of the library: {', '.join(unknown)}")
     return made
 
 
@@ -189,13 +227,6 @@ def _text(value: object) -> str:
 def _said(value: object) -> str:
     """A number counts as its digits, where a person wrote it so."""
     return "" if value in (None, "") else _text(str(value))
-
-
-def _unusable(where: str, why: str) -> EvaluationError:
-    return EvaluationError(
-        f"{where}: {why}",
-        hint=f"status is one of {', '.join(STATUSES)}; photos are UIDs; question is a text",
-    )
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Json]]) -> None:

@@ -220,9 +220,14 @@ def test_a_picture_that_cannot_be_decoded_is_named_and_its_question_left_out(
 ) -> None:
     data = made_disbench.made(shared, tmp_path / "data", num_users=1)
     (data / "images" / USER / "7000000001.jpg").write_bytes(b"no picture at all")
+    (data / "images" / USER / "7000000009.jpg").write_bytes(b"")
+    (data / "images" / USER / "notes.txt").write_text("no picture of the data set")
     dataset = load(data)
-    _, rows = evaluate(dataset, settings, Options(libraries=tmp_path / "lib"), tmp_path / "run")
-    assert dataset.problems.counts["unreadable-image"] == 1
+    for number in range(2):  # another pass finds the same
+        out = tmp_path / f"run{number or ''}"
+        _, rows = evaluate(dataset, settings, Options(libraries=tmp_path / "lib"), out)
+        assert dataset.problems.counts["unreadable-image"] == 1
+        assert dataset.problems.counts["empty-file"] == 1  # which is no second fault
     assert dataset.problems.counts["unknown-answer"] >= 1
     assert "0-may" not in {row.question for row in rows}
     assert "0-august" in {row.question for row in rows}

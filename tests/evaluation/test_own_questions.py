@@ -195,6 +195,25 @@ def test_accepted_questions_are_asked_and_nothing_of_the_person_changes(
     assert "answers in words (1)" in capsys.readouterr().out
 
 
+def test_a_line_that_cannot_be_used_costs_itself_alone(
+    settings: Settings, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accept(folder)
+    lines = (folder / PROPOSALS).read_bytes().splitlines()
+    lines += [b"{", b'{"id": "caf\xe9"}', lines[0]]
+    other = lines[1].replace(b'"p2"', b'"p9"')
+    lines.append(other.replace(b'"photos": ["', b'"photos": ["pzzzzzz", "'))
+    (folder / PROPOSALS).write_bytes(b"\n".join(lines))
+    assert own(settings, str(folder), "--out", str(tmp_path / "run"), "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["figures"]["all"]["num"] == 3
+    assert told["problems"] == {
+        "bad-line": 1, "wrong-encoding": 1, "duplicate-id": 1, "unknown-answer": 1
+    }  # fmt: skip
+    assert own(settings, str(folder), "--out", str(tmp_path / "no"), "--strict") == 2
+    assert "proposals.jsonl line 5" in capsys.readouterr().err
+
+
 def test_a_file_of_ones_own_and_what_cannot_be_asked(
     settings: Settings, uids: dict[int, list[str]], folder: Path, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -214,6 +214,18 @@ def test_photos_come_from_the_named_folder_only(tmp_path: Path) -> None:
     assert [small.uri("user0", "photo0"), small.uri("user1", "photo1")] == ["", ""]
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["photos/{}", "user0/{}", "user0/images/{}", "dataset/user0/{}", "albums/user0/images/{}"],
+)
+def test_photos_stand_where_the_layouts_have_them(tmp_path: Path, place: str) -> None:
+    path = tmp_path / place.format("IMG 1.JPG")
+    path.parent.mkdir(parents=True)
+    path.write_bytes((photos(tmp_path / "data") / "images/user0/photo0.jpg").read_bytes())
+    assert Thumbnails(tmp_path).uri("user0", "IMG 1.JPG").startswith("data:image/jpeg;base64,")
+    assert Thumbnails(tmp_path).uri("other", "IMG 2.JPG") == ""
+
+
 def test_what_a_trace_lacks_is_said(tmp_path: Path) -> None:
     run = made_run(tmp_path / "run", 12, skill=0.0)
     failures = report(run.path).failures

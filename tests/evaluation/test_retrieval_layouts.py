@@ -118,6 +118,21 @@ def test_equal_negatives_stand_apart_and_ranks_are_chosen(folder: Path) -> None:
     assert found.left_out["caption"] == {"absent_empty": 1, "absent_returned": 0}
 
 
+def test_negatives_that_cannot_be_read_are_named_and_the_rest_goes_on(folder: Path) -> None:
+    (folder / "captions.csv").write_text("file,caption\nred.png,a dog\n")
+    lines = folder / "none.txt"
+    lines.write_bytes(b"unicorn\ncaf\xe9\n\ndragon\n")
+    found = read_captioned(folder, lines)
+    assert [one.text for one in found.queries] == ["a dog", "unicorn", "dragon"]
+    assert str(found.problems.named[0]).startswith("wrong-encoding: none.txt line 2")
+    lines.write_bytes(b"")
+    assert read_captioned(folder, lines).problems.counts == {"empty-file": 1}
+    with pytest.raises(EvaluationError, match="bad data set"):
+        read_captioned(folder, lines, strict=True)
+    with pytest.raises(EvaluationError, match="there is no file"):
+        read_captioned(folder, folder / "nowhere.txt")
+
+
 def test_the_persons_own_shift_counts(folder: Path) -> None:
     (folder / "captions.csv").write_text("file,caption\nred.png,red\nblue.png,blue\n")
     data = read_captioned(folder)

@@ -44,7 +44,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
     args.on_doubt = args.on_doubt or ("guess" if is_disbench else "abstain")
     settings, out = evaluation.settings_of(args), evaluation.out_of(args, "ablation")
     changes = {one.name: replace(settings, **one.settings) for one in chosen}  # refused at once
-    evaluation.show_problems(dataset, console)
 
     def run_one(variant: Variant, folder: Path) -> RunFolder:
         console.note(f"{variant.name}: {len(dataset.questions)} questions")
@@ -55,6 +54,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     lines = ablate(chosen, out, run_one)
     rows = table(lines)
+    evaluation.show_problems(dataset, console)
     if args.json:
         console.json({"out": str(out), "rows": rows})
         return exit_codes.OK

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from photocraft_local.errors import PhotoError
@@ -19,8 +19,7 @@ _BUDGET = 4 << 20  # bytes of base64 in one page
 
 
 class Thumbnails:
-    """``folder`` holds the photos by name, below ``photos`` as our histories do, by
-    ``library/name``, or by ``images/library/name`` as DISBench does; endings may be left out.
+    """``folder`` holds the photos in one of the layouts of ``_places``; endings may be left out.
     ``known``: files of names that are no paths. Without either no picture is shown."""
 
     def __init__(
@@ -58,11 +57,20 @@ class Thumbnails:
             return self._known[name]
         if self._folder is None or not name:
             return None
-        for place in (name, f"photos/{name}", f"{library}/{name}", f"images/{library}/{name}"):
+        for place in _places(library, name):
             for suffix in _SUFFIXES:
                 if fault_of(self._folder, place + suffix) == ("", ""):
                     return self._folder / (place + suffix)
         return None
+
+
+def _places(library: str, name: str) -> Iterator[str]:
+    """As our histories have them below ``photos``, DISBench below ``images/USER``, PhotoBench in an
+    album's folder or below it."""
+    yield from (name, f"photos/{name}", f"images/{library}/{name}")
+    for root in ("", "dataset/", "albums/"):
+        for part in ("", "images/", "photos/"):
+            yield f"{root}{library}/{part}{name}"
 
 
 def _small(path: Path) -> str:
