@@ -167,10 +167,11 @@ class LibraryAnswerer:
             if isinstance(error, ServerLost):
                 raise
             problem = error
+        finally:  # whatever ends it, the library keeps nothing of it
+            has_trace = _moved(agent.last_trace, trace)
         record = agent.record
         if record is None:
             raise EvaluationError("the episode left no record") from problem
-        has_trace = _moved(agent.last_trace, trace)
         reply, steps, course = of_episode(shelf, record, problem, has_trace=has_trace)
         reply = replace(reply, value=self._value(parts, given, record))
         sets = list(context.sets)
@@ -205,17 +206,22 @@ class LibraryAnswerer:
 
         brain = parts.backbone().brain(nothing)
         shown = AskedPlan(given.question, given.question, "")
-        memory = self._skills.memory(parts, shelf.album.name)
+        memory, turns = self._skills.memory(parts, shelf.album.name), self.turns
+        begun: list[Trajectory] = []
+        problem: PhotocraftError | None = None
         try:
-            told = ask_all(parts, brain, shown, given, memory, Listeners(), self.turns)
+            told = ask_all(parts, brain, shown, given, memory, Listeners(), turns, begun.append)
         except OF_THE_QUESTION as error:
             if isinstance(error, ServerLost):
                 raise
-            reply = refused(error)
-            return reply, (), Course(reply.status)
-        for run in told.runs:
-            _moved(run.trajectory, _of_run(trace, run.number))
-        return of_runs(shelf, told, has_trace=_moved(told.trajectory, trace))
+            problem = error
+        finally:
+            traces = parts.library().path / "traces"
+            has_trace = any(_moved_runs(group, traces, trace) for group in begun)
+        if problem is None:
+            return of_runs(shelf, told, has_trace=has_trace)
+        reply = replace(refused(problem), has_trace=has_trace)
+        return reply, (), Course(reply.status)
 
     def _by_embedding(self, parts: Parts, shelf: Shelf, question: EvalQuestion) -> Reply:
         top_k = self.how.top_k or None
@@ -311,6 +317,13 @@ class LibraryAnswerer:
 def _of_run(trace: Path, number: int) -> Path:
     """No id of a question gives this name: ``safe_name`` leaves no "~" in one."""
     return trace.with_name(f"{trace.stem}~run{number}.json")
+
+
+def _moved_runs(group: Trajectory, traces: Path, trace: Path) -> bool:
+    """With the record that joins them, whose trace is the question's."""
+    for number, name in enumerate(group.runs, start=1):
+        _moved(traces / f"{name}.json", _of_run(trace, number))
+    return _moved(traces / f"{group.episode_id}.json", trace)
 
 
 def _moved(source: Path | None, target: Path) -> bool:

@@ -126,13 +126,16 @@ def ask_all(
     memory: Memory,
     listeners: Listeners,
     turns: Turns | None = None,
+    began: Callable[[Trajectory], object] = lambda group: None,
 ) -> AskAnswer:
     """As many runs as the setting ``runs`` says. ``turns``: those of several questions at once; the
-    caller has its turn."""
+    caller has its turn. ``began`` is told of the record that joins them, before they run."""
     asked = _Question(parts, brain, shown, given, memory, listeners)
     if turns is not None:
         asked.turns, asked.has_turn = turns, True
-    return _answered(asked, _new_group(asked))
+    group = _new_group(asked)
+    began(group)
+    return _answered(asked, group)
 
 
 def go_on(

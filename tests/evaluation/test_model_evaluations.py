@@ -185,6 +185,26 @@ def test_a_lost_server_ends_the_run_which_goes_on_later(
     assert not any(row.status == "failed" for row in rows)
 
 
+@pytest.mark.parametrize(("runs", "loss"), [(1, ModelError), (2, ModelError), (2, ServerLost)])
+def test_a_question_that_an_error_ends_leaves_its_traces_in_the_run_alone(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path, runs: int,
+    loss: type[ModelError],
+) -> None:  # fmt: skip
+    """In a library of one's own nothing may stay of it, nor may the record of its end be lost."""
+    options, settings = Options(libraries=libraries), replace(settings, runs=runs)
+    try:
+        rows = ran(data, settings, tmp_path / "run", options, Played(lost_after=5, loss=loss))
+    except ServerLost:
+        rows = []
+    assert not list(libraries.glob("*/traces/*.json"))
+    if not rows:
+        assert list((tmp_path / "run/traces").rglob("*.json"))
+    failed = [row for row in rows if row.status == "failed"]
+    assert bool(failed) is bool(rows)
+    for row in failed:
+        assert trajectory.load(tmp_path / "run" / row.trace).error == "the server is gone"
+
+
 def test_an_ablation_of_verify_skills_and_runs(
     data: Path, settings: Settings, libraries: Path, tmp_path: Path
 ) -> None:
