@@ -35,7 +35,7 @@ from photocraft_local.evaluation.histories.eyes import (
     TrueEyes,
     pixels_key,
 )
-from photocraft_local.evaluation.histories.history import HEAD, PHOTOS, History
+from photocraft_local.evaluation.histories.history import PHOTOS, History
 from photocraft_local.evaluation.histories.life import TODAY
 from photocraft_local.evaluation.histories.oracle import Oracle
 from photocraft_local.evaluation.histories.seeing import GAP_HOURS, GAP_KM
@@ -120,10 +120,7 @@ def indexed(
     Raises EvaluationError for a folder that holds another history."""
     from photocraft_local.embeddings.registry import make_encoder
 
-    if (folder / HEAD).is_file():
-        history.check_same(folder)
-    else:
-        history.write(folder)
+    history.write(folder)
     own = replace(
         settings,
         library=folder / "library",

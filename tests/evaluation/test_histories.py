@@ -327,6 +327,28 @@ def test_a_folder_that_is_no_source_is_refused_by_name(
         read_sources(tmp_path)
 
 
+def test_what_is_wrong_with_sources_is_named_and_the_rest_goes_on(
+    shared: Path, tmp_path: Path
+) -> None:
+    for number, photo in enumerate(sorted((shared / "data/captioned").rglob("*.jpg"))[:13]):
+        shutil.copyfile(photo, tmp_path / f"{number}.jpg")
+    (tmp_path / "empty.jpg").touch()
+    (tmp_path / "cut.jpg").write_bytes(b"\xff\xd8\xff")
+    names = [*(f"{n}.jpg" for n in range(13)), "0.jpg", "empty.jpg", "cut.jpg", "gone.jpg"]
+    rows = [f"{name},cat,1".encode() for name in names]
+    rows += [b"1.jpg,caf\xe9,1", b"2.jpg,cat", b"3.jpg,cat,0"]
+    table = tmp_path / "captions.csv"
+    table.write_bytes(b"file,labels,labels_complete\n" + b"\n".join(rows))
+    found = read_sources(tmp_path)
+    assert len(found.photos) == 13
+    kinds = ["duplicate-id", "empty-file", "unreadable-image", "missing-image", "wrong-encoding",
+             "bad-line"]  # fmt: skip
+    assert [one.kind for one in found.problems.named] == kinds
+    assert sum(found.left_out.values()) == 7  # one by its labels alone
+    with pytest.raises(EvaluationError, match="bad data set: duplicate-id"):
+        read_sources(tmp_path, strict=True)
+
+
 def test_unknown_agents_are_refused() -> None:
     with pytest.raises(UsageError, match="wizard"):
         histories.checked_agents(["oracle", "wizard"])
@@ -352,5 +374,7 @@ def test_the_command_makes_asks_and_goes_on(
     assert "encoded once" in head["about"]["vectors"]
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)["fingerprint"] == first["fingerprint"]
+    assert main([*command, "--make-only"]) == 0  # it stands already
+    assert {*json.loads(capsys.readouterr().out), "agents"} == set(first)
     assert main([*command, "--seed", "2"]) == 2
     assert "holds the history" in capsys.readouterr().err

@@ -51,6 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULT_AGENTS,
         help=f"of backbone, true-eyes, oracle, random, empty (default: {_DEFAULT_AGENTS})",
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="stop at the first fault of the labelled photos"
+    )
     parser.add_argument("--make-only", action="store_true", help="write the history, ask nothing")
     evaluation.add_asking_options(parser)
 
@@ -63,8 +66,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     agents = histories.checked_agents(args.agents.split(","))
     settings = evaluation.settings_of(args)
-    history = compose(read_sources(args.photos.absolute()), _dials(args))
-    out = args.out.absolute()
+    sources = read_sources(args.photos.absolute(), strict=args.strict)
+    evaluation.show_faults(sources.problems, console, "--json")
+    history, out = compose(sources, _dials(args)), args.out.absolute()
     if args.make_only:
         return _made(history, out, args, console)
     with stages(console) as progress:
@@ -73,8 +77,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     evaluation.note_rules(settings, console)
     told = {agent: _asked(made, agent, args, console) for agent in agents}
     if args.json:
-        result = {"out": str(out), "fingerprint": history.fingerprint(), "agents": told}
-        console.json({**result, "dials": history.dials.to_json(), "counts": history.counts()})
+        console.json({**_head(history, out), "agents": told})
         return exit_codes.OK
     for line in table(told):
         console.line(line)
@@ -88,8 +91,19 @@ def _made(history: History, out: Path, args: argparse.Namespace, console: Consol
     history.write(out)
     console.note(f"history: {out}")
     if args.json:
-        console.json({"out": str(out), "counts": history.counts()})
+        console.json(_head(history, out))
     return exit_codes.OK
+
+
+def _head(history: History, out: Path) -> dict[str, Json]:
+    """What ``--json`` tells of the history itself."""
+    return {
+        "out": str(out),
+        "fingerprint": history.fingerprint(),
+        "dials": history.dials.to_json(),
+        "counts": history.counts(),
+        "problems": history.sources.problems.to_json(),
+    }
 
 
 def _asked(

@@ -102,8 +102,11 @@ class History:
         return digest.hexdigest()[:16]
 
     def write(self, folder: Path) -> None:
-        """Goes on where writing this very history was cut. Raises EvaluationError if the folder
-        holds anything else."""
+        """Goes on where writing this very history was cut; nothing to do where it stands. Raises
+        EvaluationError if the folder holds anything else."""
+        if (folder / HEAD).is_file():
+            self.check_same(folder)
+            return
         head = json.dumps(self._head(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
         begun = part_of(folder / HEAD)
         _check_free(folder, begun, head)

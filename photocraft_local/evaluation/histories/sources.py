@@ -7,7 +7,6 @@ taken: of the others nobody knows what they do not show. Knows nothing of lives.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
@@ -17,12 +16,23 @@ from PIL import Image
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.histories.likeness import Look, look_of
-from photocraft_local.evaluation.pictures import fault_of
+from photocraft_local.evaluation.pictures import fault_of, plain_name
+from photocraft_local.evaluation.problems import Problems
+from photocraft_local.evaluation.tables import place_of, read_table
 
 TABLE = "captions.csv"
 LEAST_SOURCES = 12
 _COLUMNS = {"file", "labels", "labels_complete"}
 _JPEG = b"\xff\xd8\xff"
+_FAULTS = {  # in the card's words
+    "missing-image": "file missing",
+    "outside-name": "outside of the folder",
+    "empty-file": "file empty",
+    "unreadable-image": "cannot be decoded",
+    "duplicate-id": "named twice",
+    "wrong-encoding": "line not in UTF-8",
+    "bad-line": "line of another form",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +45,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """``left_out``: how many photos of the table were not taken, by reason."""
+    """``left_out``: how many photos of the table were not taken, by reason; ``problems``: what is
+    wrong with them."""
 
     photos: tuple[Source, ...]
     left_out: dict[str, int] = field(default_factory=dict)
+    problems: Problems = field(default_factory=Problems)
 
     @property
     def labels(self) -> Counter[str]:
@@ -54,60 +66,53 @@ class Sources:
         return digest.hexdigest()[:16]
 
 
-def read_sources(folder: Path) -> Sources:
-    """In order of their names. Raises EvaluationError if the folder is none of this layout, or has
-    too few photos."""
-    photos: list[Source] = []
+def read_sources(folder: Path, *, strict: bool = False) -> Sources:
+    """In order of their names. What is wrong with a row is named and the row left out, or
+    (``strict``) ends the reading. Raises EvaluationError if the folder is none of this layout, or
+    has too few photos."""
+    problems = Problems(strict)
     left_out: Counter[str] = Counter()
-    seen: set[str] = set()
-    for row in _rows(folder / TABLE):
-        name, path = row["file"], folder / row["file"]
-        if reason := _unusable(row, folder, seen):
-            left_out[reason] += 1
-            continue
-        try:
-            look = look_of(path)
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-            left_out["cannot be decoded"] += 1
-            continue
-        seen.add(name)
-        labels = frozenset(filter(None, map(str.strip, row["labels"].lower().split("|"))))
-        photos.append(Source(name, path, labels, look))
+    photos: dict[str, Source] = {}
+    for row in read_table(folder / TABLE, _COLUMNS, problems):
+        name, path = plain_name(row["file"]), folder / row["file"]
+        if row["labels_complete"] != "1":
+            left_out["labels not complete"] += 1
+        elif name in photos:
+            problems.add("duplicate-id", place_of(folder / TABLE, row), f"{name!r} stands twice")
+        elif fault := _fault_of(folder, name):
+            problems.add(fault[0], place_of(folder / TABLE, row), fault[1])
+        elif not _is_jpeg(path):
+            left_out["no JPEG"] += 1
+        elif (look := _look(path)) is None:
+            problems.add("unreadable-image", name)
+        else:
+            labels = frozenset(filter(None, map(str.strip, row["labels"].lower().split("|"))))
+            photos[name] = Source(name, path, labels, look)
+    left_out.update({_FAULTS[kind]: num for kind, num in problems.counts.items()})
     if len(photos) < LEAST_SOURCES:
         raise EvaluationError(
             f"{folder} has {len(photos)} JPEG photos with complete labels ({dict(left_out)})",
             hint=f"a history needs at least {LEAST_SOURCES}",
         )
-    return Sources(tuple(sorted(photos, key=lambda one: one.name)), dict(sorted(left_out.items())))
+    chosen = tuple(photos[name] for name in sorted(photos))
+    return Sources(chosen, dict(sorted(left_out.items())), problems)
 
 
-def _rows(table: Path) -> list[dict[str, str]]:
+def _fault_of(folder: Path, name: str) -> tuple[str, str] | None:
+    fault, why = fault_of(folder, name)
+    if fault:
+        return fault, why
+    return None if (folder / name).stat().st_size else ("empty-file", f"{name!r} is empty")
+
+
+def _is_jpeg(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_JPEG)) == _JPEG
+
+
+def _look(path: Path) -> Look | None:
+    """None of what cannot be decoded."""
     try:
-        with table.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines, restval="", strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
-        raise EvaluationError(
-            f"{table} cannot be read: {exc}",
-            hint="name a folder that holds captions.csv in UTF-8 and its photos",
-        ) from exc
-    if not rows or _COLUMNS - set(rows[0]):
-        raise EvaluationError(
-            f"{table} lacks rows or the columns {', '.join(sorted(_COLUMNS))}",
-            hint="labels are joined by |, labels_complete is 1 or 0",
-        )
-    return rows
-
-
-def _unusable(row: dict[str, str], folder: Path, seen: set[str]) -> str:
-    if row["labels_complete"] != "1":
-        return "labels not complete"
-    if row["file"] in seen:
-        return "named twice"
-    fault, _ = fault_of(folder, row["file"])
-    if fault == "outside-name":
-        return "outside of the folder"
-    try:
-        with (folder / row["file"]).open("rb") as file:
-            return "" if file.read(3) == _JPEG else "no JPEG"
-    except (OSError, ValueError):
-        return "file missing"
+        return look_of(path)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
