@@ -197,15 +197,48 @@ def test_the_way_is_tried_before_it_is_taken() -> None:
 
 
 def test_a_way_with_wrong_numbers_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    from photocraft_local.embeddings.qwen import attention
-
     def wrong(query: Any, *_: Any) -> Any:
         return query * 0
 
-    ways = (("varlen", wrong), ("sdpa", attention.by_sdpa))
-    monkeypatch.setattr(attention, "WAYS", ways)
+    way = chosen_of(monkeypatch, wrong)
+    assert way.name == "sdpa"
+    assert "its numbers are off" in way.why
+
+
+def chosen_of(monkeypatch: pytest.MonkeyPatch, attend: Any) -> Any:
+    """What is chosen where ``attend`` stands in front."""
+    from photocraft_local.embeddings.qwen import attention
+
+    monkeypatch.setattr(attention, "WAYS", (("varlen", attend), ("sdpa", attention.by_sdpa)))
     attention.choose.cache_clear()
     way = attention.choose("cpu", "float32")
     attention.choose.cache_clear()
+    return way
+
+
+@pytest.mark.parametrize(
+    ("fails", "said"),
+    [
+        (lambda size, heads, causal: not causal, "no kernel"),  # of the vision tower alone
+        (lambda size, heads, causal: causal, "no kernel"),
+        (lambda size, heads, causal: size == 72, "no kernel"),  # a head of the 8B's vision tower
+        (lambda size, heads, causal: size == 128, "no kernel"),
+        (lambda size, heads, causal: heads == 2, "no kernel"),  # keys that heads share
+        (lambda size, heads, causal: None, "off by inf"),
+    ],
+)
+def test_a_way_has_to_work_for_text_and_for_pictures(
+    monkeypatch: pytest.MonkeyPatch, fails: Any, said: str
+) -> None:
+    from photocraft_local.embeddings.qwen import attention
+
+    def partly(q: Any, k: Any, v: Any, ends: Any, longest: int, scale: float, causal: bool) -> Any:
+        verdict = fails(q.shape[2], k.shape[1], causal)
+        if verdict:
+            raise RuntimeError("there is no kernel for that")
+        made = attention.by_sdpa(q, k, v, ends, longest, scale, causal)
+        return made if verdict is not None else made * float("nan")
+
+    way = chosen_of(monkeypatch, partly)
     assert way.name == "sdpa"
-    assert "its numbers are off" in way.why
+    assert said in way.why
