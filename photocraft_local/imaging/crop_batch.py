@@ -187,7 +187,19 @@ def _fill(
         for _, alone in jobs:
             alone()
         return
-    jobs.sort(key=lambda each: -each[0])  # the longest first, so that threads end together
-    with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
-        for done in [pool.submit(job) for _, job in jobs]:
-            done.result()
+    jobs.sort(key=lambda each: each[0])  # the longest, which is the last, comes first
+
+    def work() -> None:
+        while jobs:
+            try:
+                _, job = jobs.pop()
+            except IndexError:  # another thread has taken the last one
+                return
+            job()
+
+    # The calling thread is one of them.
+    with ThreadPoolExecutor(min(threads, len(jobs)) - 1) as pool:
+        others = [pool.submit(work) for _ in range(min(threads, len(jobs)) - 1)]
+        work()
+    for done in others:
+        done.result()

@@ -111,6 +111,7 @@ def test_a_library_of_ones_own_is_read_and_left_as_it_was(
     assert "rules" in rules["name"]
     assert "no model" in rules["note"]
     assert rules["unit"] == "questions/h"
+    assert rules["ceiling"] > rules["value"]
     assert [figure["value"] for figure in models] == [None] * 3
     assert all("no model is set" in figure["why"] for figure in models)
     after = contents(library)

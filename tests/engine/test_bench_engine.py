@@ -103,10 +103,15 @@ def test_questions_at_once_on_the_engine(
 def _checked(by_name: dict[str, Figure], name: str, times: int | None) -> None:
     told = by_name[name]
     assert told.unit == "questions/h"
+    assert told.ceiling
     if times:
         one = by_name[name.replace(f"{times} at once", "one at a time")]
         assert one.value
         assert told.ceiling == pytest.approx(times * one.value)
+    else:
+        assert told.bound == "the model's replies alone"
+        assert told.share
+        assert 0.1 < told.share <= 1  # nearly all of it is the engine's time
     assert by_name[f"{name}: written"].unit == by_name[f"{name}: read"].unit == "tokens/s"
     share = by_name[f"{name}: from the cache"]
     assert share.unit == "%"

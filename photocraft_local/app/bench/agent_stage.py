@@ -7,26 +7,28 @@ are touched. With a model, 1, 4 and 16 questions are under way at once; the rule
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from photocraft_local.app.asking import Question, ask
+from photocraft_local.app.asking import Question, ask, plan
 from photocraft_local.app.at_once import Turns, Yielding, takes_many, together
 from photocraft_local.app.backbones import chosen, make_backbone
 from photocraft_local.app.bench.figures import Figure, not_measured
 from photocraft_local.app.bench.material import small_album
 from photocraft_local.app.episodes import Listeners
 from photocraft_local.app.parts import Parts
-from photocraft_local.errors import PhotocraftError
+from photocraft_local.errors import ModelError, PhotocraftError
 from photocraft_local.records import Usage
 
 if TYPE_CHECKING:
     from photocraft_local.app.backbones import Backbone
     from photocraft_local.serving.qwen.brain import Brain
+    from photocraft_local.serving.qwen.completion import ChatRequest, Completion
     from photocraft_local.settings import Settings
 
 AT_ONCE = (1, 4, 16)
@@ -44,6 +46,30 @@ class _Lending(Parts):
 
     def backbone(self) -> Backbone:
         return self.lent or super().backbone()
+
+
+class _Timed(Yielding):
+    """Adds up the seconds in which replies are waited for."""
+
+    seconds = 0.0
+
+    def chat(self, request: ChatRequest) -> Completion:
+        with self._counted():
+            return super().chat(request)
+
+    def chat_all(
+        self, requests: Sequence[ChatRequest], *, at_once: int
+    ) -> list[Completion | ModelError]:
+        with self._counted():
+            return super().chat_all(requests, at_once=at_once)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - start
 
 
 class _Lent:
@@ -92,12 +118,17 @@ def _rules(settings: Settings, *, quick: bool) -> Iterator[Figure]:
         start = time.perf_counter()
         for question in questions:
             ask(planner, Question(question), Listeners(), TODAY)
-        spent = time.perf_counter() - start
+        asked = time.perf_counter()
+        for question in questions:
+            plan(planner, Question(question), TODAY)
+        understood = time.perf_counter()
     finally:
         planner.close()
+    hour = 3600 * len(questions)
     yield Figure(
-        "agent", "rules, one question at a time", 3600 * len(questions) / spent, "questions/h",
-        note="the rules that stand in where no model is placed; says nothing of a model's speed",
+        "agent", "rules, one question at a time", hour / (asked - start), "questions/h",
+        hour / (understood - asked), "the same words understood, nothing searched",
+        "the rules that stand in where no model is placed; says nothing of a model's speed",
     )  # fmt: skip
 
 
@@ -143,6 +174,7 @@ class _Asked:
     at_once: int
     most_turns: int
     seconds: float
+    waited: float  # of them, for replies, all threads together
     usages: list[Usage]  # of those with an answer
     failed: list[str]
 
@@ -150,18 +182,18 @@ class _Asked:
     def used(self) -> Usage:
         return sum(self.usages, Usage())
 
-    @property
-    def rates(self) -> tuple[float, float, float]:
-        """Questions, tokens written and tokens read in a second."""
+    def rates(self, seconds: float) -> tuple[float, float, float]:
+        """Questions, tokens written and tokens read in a second, if all took so many."""
         counts = (len(self.usages), self.used.generated, self.used.prompt)
-        first, second, third = (count / self.seconds for count in counts)
+        first, second, third = (count / max(seconds, 1e-9) for count in counts)
         return first, second, third
 
 
 def _asked(parts: _Lending, brain: Brain, questions: list[str], at_once: int) -> _Asked:
     """All questions, that many under way at once."""
     turns, usages, failed = Turns(), [], []
-    parts.lent = _Lent(replace(brain, chat=Yielding(brain.chat, turns)))
+    chat = _Timed(brain.chat, turns)
+    parts.lent = _Lent(replace(brain, chat=chat))
     waiting = list(questions)
 
     def work() -> None:
@@ -177,7 +209,7 @@ def _asked(parts: _Lending, brain: Brain, questions: list[str], at_once: int) ->
     cancel: Callable[[], None] = getattr(brain.chat, "cancel", lambda: None)
     together([work] * min(at_once, len(questions)), turns, cancel)
     spent = time.perf_counter() - start
-    return _Asked(at_once, parts.settings.max_turns, spent, usages, failed)
+    return _Asked(at_once, parts.settings.max_turns, spent, chat.seconds, usages, failed)
 
 
 def _first(made: _Asked, brain: Brain) -> Figure:
@@ -185,6 +217,7 @@ def _first(made: _Asked, brain: Brain) -> Figure:
     if not made.usages:
         return Figure("agent", name, why=f"it was not answered: {made.failed[0]}")
     note = f"{made.used.prompt:,} tokens of prompts, {made.used.cached:,} of them from the cache"
+    note += f"; {made.waited:.3g} s are the model's replies"
     return Figure("agent", name, made.seconds, "s", note=note)
 
 
@@ -198,15 +231,25 @@ def _figures(made: _Asked, name: str, alone: _Asked | None) -> Iterator[Figure]:
     note += f", at most {made.most_turns} turns each"
     note += f"; {len(made.failed)} without an answer" * bool(made.failed)
     shown = f"{made.used.prompt:,} tokens of prompts"
-    bound = f"{made.at_once} times the rate of one at a time" if alone and alone.usages else ""
-    most = alone.rates if alone and alone.usages else (0.0, 0.0, 0.0)
+    bound, most = _bound(made, alone)
     rows = (("", "questions/h", 3600, note), (": written", "tokens/s", 1, ""),
             (": read", "tokens/s", 1, shown))  # fmt: skip
-    for (what, unit, times, told), rate, one in zip(rows, made.rates, most, strict=True):
-        ceiling = times * made.at_once * one or None
+    rates = made.rates(made.seconds)
+    for (what, unit, times, told), rate, one in zip(rows, rates, most, strict=True):
+        ceiling = times * one or None
         yield Figure("agent", name + what, times * rate, unit, ceiling, bound, told)
     cached = 100 * made.used.cached / (made.used.prompt or 1)
     yield Figure("agent", f"{name}: from the cache", cached, "%", 100.0, "all of it", shown)
+
+
+def _bound(made: _Asked, alone: _Asked | None) -> tuple[str, tuple[float, float, float]]:
+    """In words, and as rates; of none where one at a time gave no rate."""
+    if made.at_once == 1:
+        return "the model's replies alone", made.rates(made.waited)
+    if alone is None or not alone.usages:
+        return "", (0.0, 0.0, 0.0)
+    first, second, third = (made.at_once * rate for rate in alone.rates(alone.seconds))
+    return f"{made.at_once} times the rate of one at a time", (first, second, third)
 
 
 def _questions(count: int) -> list[str]:
