@@ -11,23 +11,41 @@ import json
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parent.parent
 # The folder of real photos beside the checkout, as in the tests.
-SHARED = Path(
-    os.environ.get("PHOTOCRAFT_TEST_SHARED", Path(__file__).resolve().parents[2] / "shared")
-)
+SHARED = Path(os.environ.get("PHOTOCRAFT_TEST_SHARED", ROOT.parent / "shared"))
+ENGINE = ROOT / ".venv-engine"  # made by scripts/test
 
 
 def arguments(description: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="end within 45 s on two cores")
     return parser.parse_args()
+
+
+def in_environment_with(*modules: str) -> None:
+    """Begins the program anew in the engine environment where this one lacks a module; ends it,
+    with the way out, where that one does not have it either."""
+    lacks = [name for name in modules if find_spec(name) is None]
+    if not lacks:
+        return
+    python = ENGINE / "bin" / "python"
+    if python.is_file() and Path(sys.prefix).resolve() != ENGINE.resolve():
+        print(f"{', '.join(lacks)}: from {ENGINE.name}", file=sys.stderr, flush=True)
+        os.execv(python, [str(python), *sys.argv])
+    sys.exit(
+        f"this needs {', '.join(lacks)}: scripts/test makes {ENGINE.name}, then\n"
+        f"  {ENGINE.name}/bin/python {sys.argv[0]}"
+    )
 
 
 @dataclass(frozen=True)

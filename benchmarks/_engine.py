@@ -10,21 +10,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from _common import ROOT, in_environment_with
+
 FAMILIES = ("qwen2.5-vl", "qwen3-vl")
 
 
 def require_engine() -> None:
-    """Ends the program, with the way out, where vLLM is not installed."""
-    if find_spec("vllm") is None:
-        sys.exit(
-            "this benchmark runs the real engine: scripts/test makes .venv-engine, then\n"
-            f"  .venv-engine/bin/python {Path(sys.argv[0]).name}"
-        )
+    """Goes on where vLLM is installed: ``in_environment_with``."""
+    in_environment_with("vllm")
     sys.path += [str(ROOT / "scripts"), str(ROOT / "tests" / "engine")]
     import engine_environment
 

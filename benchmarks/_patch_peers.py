@@ -5,12 +5,10 @@ Runs in the engine environment that scripts/test makes, since the peers need tra
 
 from __future__ import annotations
 
-import sys
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _common import in_environment_with
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -21,13 +19,9 @@ VALUES = ModelValues(mean=HALF, std=HALF)
 TOKEN = LAYOUT.factor**2
 
 
-def require_peers() -> None:
-    """Ends the program, with the way out, where transformers is not installed."""
-    if find_spec("transformers") is None or find_spec("torchvision") is None:
-        sys.exit(
-            "the peers need transformers: scripts/test makes .venv-engine, then\n"
-            f"  .venv-engine/bin/python {Path(sys.argv[0]).name}"
-        )
+def require_peers(*more: str) -> None:
+    """Goes on, on one thread, where the peers are installed: ``in_environment_with``."""
+    in_environment_with("torch", "torchvision", "transformers", *more)
     import torch
     import transformers
 
