@@ -29,6 +29,7 @@ from photocraft_kernels.picture_pool import (
 
 KINDS = (torch.float32, torch.float16, torch.bfloat16, torch.uint8)
 FILTERS = ("bilinear", "bicubic")
+PRECISIONS = ("tf32", "ieee")
 PLANE_TILE = 16  # px; the side of a program's tile where there are no patches
 
 
@@ -84,29 +85,23 @@ def plan(
     """Boxes (picture, left, top, right, bottom) brought to sizes (height, width).
 
     ``patch`` > 0 gives patch rows of the Qwen-VL families, 0 planes. uint8 gives bytes, without
-    mean and deviation. ``precision`` is that of the products on tensor cores: ``tf32`` keeps 10
-    bits of a weight, by arithmetic a tenth of a step of 8 bits; ``ieee`` is fp32. ValueError for
-    what does not fit. Not yet run on a GPU: interpreted, and compiled for sm_80 and sm_90.
+    mean and deviation. ``precision`` is that of the products on tensor cores: ``tf32`` rounds
+    weights and half-made pixels to 10 bits, which costs a tenth of a step of 8 bits; ``ieee`` is
+    fp32. ValueError for what does not fit. Not yet run on a GPU: interpreted, and compiled for
+    sm_80 and sm_90.
     """
-    if filter not in FILTERS or dtype not in KINDS:
-        raise ValueError(f"filter {filter!r} and {dtype} must be of {FILTERS} and {KINDS}")
+    if filter not in FILTERS or dtype not in KINDS or precision not in PRECISIONS:
+        raise ValueError(
+            f"filter {filter!r}, {dtype} and precision {precision!r} must be of"
+            f" {FILTERS}, {KINDS} and {PRECISIONS}"
+        )
     normal = check_numbers(mean, std)
     patch, merge, copies = check_layout(patch, merge, copies)
     whole_boxes, whole_sizes = check_batch(pool, pictures, boxes, sizes, patch * merge)
     tile = patch or PLANE_TILE
-    rows, tiles, starts = [], [0], [0]
-    for (index, left, top, right, bottom), (height, width) in zip(
-        whole_boxes, whole_sizes, strict=True
-    ):
-        at = pictures[index]
-        first = at.offset + top * at.stride + left * at.step
-        box = (bottom - top, right - left)
-        rows.append((first, at.stride, *box, height, width, tiles[-1], starts[-1], at.step))
-        count = -(-height // tile) * -(-width // tile)
-        tiles.append(tiles[-1] + count)
-        starts.append(starts[-1] + (count if patch else 3 * height * width))
-    counts = torch.tensor(tiles, device=pool.device).diff()
-    owners = torch.arange(len(rows), device=pool.device).repeat_interleave(counts)
+    rows, counts, starts = _table(pictures, whole_boxes, whole_sizes, tile, bool(patch))
+    tiles = torch.tensor(counts, dtype=torch.int64, device=pool.device)
+    owners = torch.arange(len(rows), device=pool.device).repeat_interleave(tiles)
     return Plan(
         pool=pool,
         table=torch.tensor(rows, dtype=torch.int64, device=pool.device),
@@ -127,6 +122,27 @@ def plan(
             "PRECISION": precision,
         },
     )
+
+
+def _table(
+    pictures: Sequence[Picture],
+    boxes: Sequence[tuple[int, ...]],
+    sizes: Sequence[tuple[int, ...]],
+    tile: int,
+    in_rows: bool,
+) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
+    """A row of ``Plan.table`` and the number of tiles of each crop, and ``Cropped.starts``."""
+    rows, counts, starts = [], [], [0]
+    tiles = 0
+    for (index, left, top, right, bottom), (height, width) in zip(boxes, sizes, strict=True):
+        at = pictures[index]
+        first = at.offset + top * at.stride + left * at.step
+        box = (bottom - top, right - left)
+        rows.append((first, at.stride, *box, height, width, tiles, starts[-1], at.step))
+        counts.append(-(-height // tile) * -(-width // tile))
+        starts.append(starts[-1] + (counts[-1] if in_rows else 3 * height * width))
+        tiles += counts[-1]
+    return rows, counts, starts
 
 
 def crop_resize(
@@ -176,7 +192,17 @@ def _distance(inputs, outputs, before, after):
 
 
 @triton.jit
-def _weights(inputs, outputs, before, after, CUBIC: tl.constexpr):
+def _rounded(x, PRECISION: tl.constexpr):
+    """As the tensor cores take it. They cut off what is beyond TF32's 10 bits and nothing before
+    them rounds, which would make pictures darker by an eighth of a step of 8 bits."""
+    if PRECISION == "tf32":
+        bits = x.to(tl.int32, bitcast=True) + 0x1000
+        x = (bits & -0x2000).to(tl.float32, bitcast=True)
+    return x
+
+
+@triton.jit
+def _weights(inputs, outputs, before, after, CUBIC: tl.constexpr, PRECISION: tl.constexpr):
     """Unnormalised weights; zero outside the picture. Indices of any shapes that broadcast."""
     widened = tl.maximum(before.to(tl.float32) / after.to(tl.float32), 1.0)
     x = _distance(inputs, outputs, before, after) / widened
@@ -186,7 +212,7 @@ def _weights(inputs, outputs, before, after, CUBIC: tl.constexpr):
         value = tl.where(x < 1.0, near, tl.where(x < 2.0, far, 0.0))
     else:
         value = tl.maximum(1.0 - x, 0.0)
-    return tl.where(inputs < before, value, 0.0)
+    return _rounded(tl.where(inputs < before, value, 0.0), PRECISION)
 
 
 @triton.jit
@@ -235,9 +261,9 @@ def _tiles(
     sum_x = tl.zeros((BLOCK,), tl.float32)
     for x in range(x_from, x_to, WINDOW):
         taps = (x + steps)[:, None]
-        sum_x += tl.sum(_weights(taps, xs[None, :], box_width, width, CUBIC), 0)
+        sum_x += tl.sum(_weights(taps, xs[None, :], box_width, width, CUBIC, PRECISION), 0)
     for y in range(y_from, y_to, WINDOW):
-        down = _weights((y + steps)[None, :], ys[:, None], box_height, height, CUBIC)
+        down = _weights((y + steps)[None, :], ys[:, None], box_height, height, CUBIC, PRECISION)
         sum_y += tl.sum(down, 1)
         lines = source + (y + steps)[:, None] * stride
         inside_y = (y + steps)[:, None] < box_height
@@ -246,7 +272,7 @@ def _tiles(
         blue_part = tl.zeros((WINDOW, BLOCK), tl.float32)
         for x in range(x_from, x_to, WINDOW):
             taps = x + steps
-            weights = _weights(taps[:, None], xs[None, :], box_width, width, CUBIC)
+            weights = _weights(taps[:, None], xs[None, :], box_width, width, CUBIC, PRECISION)
             pixels = lines + taps[None, :] * step
             inside = inside_y & (taps[None, :] < box_width)
             r = tl.load(pixels, mask=inside, other=0).to(tl.float32)
@@ -255,9 +281,9 @@ def _tiles(
             red_part = tl.dot(r, weights, red_part, input_precision=PRECISION)
             green_part = tl.dot(g, weights, green_part, input_precision=PRECISION)
             blue_part = tl.dot(b, weights, blue_part, input_precision=PRECISION)
-        red = tl.dot(down, red_part, red, input_precision=PRECISION)
-        green = tl.dot(down, green_part, green, input_precision=PRECISION)
-        blue = tl.dot(down, blue_part, blue, input_precision=PRECISION)
+        red = tl.dot(down, _rounded(red_part, PRECISION), red, input_precision=PRECISION)
+        green = tl.dot(down, _rounded(green_part, PRECISION), green, input_precision=PRECISION)
+        blue = tl.dot(down, _rounded(blue_part, PRECISION), blue, input_precision=PRECISION)
 
     # Rows and columns beyond the tile have no weights; they are not written.
     share = sum_y[:, None] * sum_x[None, :]
