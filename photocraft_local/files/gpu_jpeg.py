@@ -7,6 +7,7 @@ shrunk on the GPU, or stay there whole; colours and orientation are ours. Never 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from photocraft_local.files.source import FileSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_log = logging.getLogger(__name__)
 _PURPOSE: Final = "the setting decode_device = 'gpu'"
 _OPTIONS: Final = ":fancy_upsampling=1"
 _MOST_PIXELS: Final = 256_000_000  # of one call; 0.8 GB as RGB
@@ -66,12 +68,12 @@ class OnDevice:
 class GpuJpegs:
     """``engines`` are those in use, ``decibels`` how near they come to the CPU's decoder."""
 
-    def __init__(self, codec: Any, device: str = "cuda") -> None:
+    def __init__(self, codec: Any) -> None:
         """``codec`` is the module ``nvidia.nvimgcodec``.
 
         Raises SettingsError where none of its engines decodes as it should.
         """
-        self._codec, self._device = codec, device
+        self._codec = codec
         self._lock = threading.Lock()  # of a decoder that says nothing of threads
         self._parameters = codec.DecodeParams(apply_exif_orientation=False)
         self.engines, self.decibels, self._decoder = self._chosen()
@@ -103,20 +105,36 @@ class GpuJpegs:
                 if (whole := self._whole(file.header, image)) is not None
             ]
 
-    def _images(self, part: Sequence[_File]) -> Sequence[Any]:
-        streams = [self._codec.CodeStream(file.data) for file in part]
+    def _images(self, part: Sequence[_File]) -> list[Any]:
+        """One of each file; None for what the CPU has to decode."""
+        found: list[Any] = [None] * len(part)
+        streams = {at: stream for at, file in enumerate(part) if (stream := self._stream(file))}
+        if not streams:
+            return found
         try:
             with self._lock:
-                images = self._decoder.decode(streams, params=self._parameters)
-        except Exception:  # noqa: BLE001  # memory, the driver, one bad file: the CPU does them all
+                images = self._decoder.decode([*streams.values()], params=self._parameters)
+            for at, image in zip(streams, images, strict=True):
+                found[at] = image
+        except Exception as exc:  # noqa: BLE001  # memory, the driver: no photo may be lost
+            _log.warning("%d photos go to the CPU, since the decoder failed: %s", len(part), exc)
             return [None] * len(part)
-        return images if len(images) == len(part) else [None] * len(part)
+        return found
+
+    def _stream(self, file: _File) -> Any:
+        """nvImageCodec's own; None where it cannot read what our header reader could."""
+        try:
+            return self._codec.CodeStream(file.data)
+        except Exception as exc:  # noqa: BLE001  # one file, of which the CPU says what it is
+            _log.debug("a JPEG goes to the CPU: %s", exc)
+            return None
 
     def _finished(self, file: _File, image: Any, short_side: int) -> Decoded | None:
         header = file.header
         try:
             small = None if image is None else self._shrunk(image, header, short_side)
-        except Exception:  # noqa: BLE001  # as above
+        except Exception as exc:  # noqa: BLE001  # as above
+            _log.warning("a photo goes to the CPU, since it was not shrunk: %s", exc)
             small = None
         if small is None:
             return None
@@ -153,7 +171,11 @@ class GpuJpegs:
 
         if image is None:
             return None
-        whole = torch.from_dlpack(image)
+        try:
+            whole = torch.from_dlpack(image)
+        except Exception as exc:  # noqa: BLE001  # as above
+            _log.warning("a photo goes to the CPU, since torch does not take it: %s", exc)
+            return None
         is_it = whole.dtype == torch.uint8 and whole.shape == (header.height, header.width, 3)
         return whole if is_it else None
 

@@ -109,7 +109,7 @@ def test_a_batch_is_decoded_as_by_the_cpu_and_a_bad_file_costs_no_other(
     files: list[bytes], short_side: int
 ) -> None:
     codec = Codec()
-    made = GpuJpegs(codec, "cpu").decode(files, short_side=short_side)
+    made = GpuJpegs(codec).decode(files, short_side=short_side)
     taken = [*range(8), 11]
     assert [at for at, one in enumerate(made) if one] == taken
     assert codec.calls[-1] == len(taken) + 1  # and the one that is refused
@@ -125,14 +125,14 @@ def test_a_batch_is_decoded_as_by_the_cpu_and_a_bad_file_costs_no_other(
 
 def test_engines_that_repeat_chroma_are_not_used() -> None:
     codec = Codec()
-    assert GpuJpegs(codec, "cpu").engines == ("HW_GPU_ONLY", "HYBRID_CPU_GPU", "GPU_ONLY")
+    assert GpuJpegs(codec).engines == ("HW_GPU_ONLY", "HYBRID_CPU_GPU", "GPU_ONLY")
     assert set(codec.options) == {":fancy_upsampling=1"}
-    assert GpuJpegs(Codec(["hardware"]), "cpu").engines == ("HYBRID_CPU_GPU", "GPU_ONLY")
-    last = GpuJpegs(Codec(["hardware", "hybrid"]), "cpu")
+    assert GpuJpegs(Codec(["hardware"])).engines == ("HYBRID_CPU_GPU", "GPU_ONLY")
+    last = GpuJpegs(Codec(["hardware", "hybrid"]))
     assert last.engines == ("GPU_ONLY",)
     assert last.decibels > 45
     with pytest.raises(SettingsError, match=r"chroma is 2\d dB off") as caught:
-        GpuJpegs(Codec(["hardware", "hybrid", "kernels"]), "cpu")
+        GpuJpegs(Codec(["hardware", "hybrid", "kernels"]))
     assert "decode_device" in caught.value.hint
 
 
@@ -141,17 +141,43 @@ def test_a_call_that_fails_leaves_its_files_to_the_cpu(
 ) -> None:
     monkeypatch.setattr(gpu_jpeg, "_MOST_PIXELS", 3 * 640 * 480)
     codec = Codec(raising=1)
-    made = GpuJpegs(codec, "cpu").decode(files[:8], short_side=224)
+    made = GpuJpegs(codec).decode(files[:8], short_side=224)
     calls = codec.calls[1:]
     assert len(calls) > 1
     assert sum(calls) == 8
     assert [one is not None for one in made] == [False] * calls[0] + [True] * (8 - calls[0])
 
 
+def test_a_file_that_makes_the_library_raise_costs_no_other(
+    files: list[bytes], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It raises for a header that it cannot read, and torch for an image that it does not take."""
+
+    def stream(data: bytes) -> bytes:
+        if BAD in data:
+            raise RuntimeError("Failed to create code stream")
+        return data
+
+    refused = next(path for path in files if path.endswith(b"refused.jpg"))
+    gpu = GpuJpegs(Codec())
+    monkeypatch.setattr(gpu._codec, "CodeStream", stream)
+    batch = [files[0], refused, files[1]]
+    kept = [one is not None for one in gpu.decode(batch, short_side=224)]
+    assert kept == [True, False, True]
+    assert gpu.decode([refused], short_side=224) == [None]
+    decode = gpu._decoder.decode
+    monkeypatch.setattr(
+        gpu._decoder, "decode", lambda streams, params: [object(), *decode(streams[1:], params)]
+    )
+    (run,) = gpu.decode_there(batch)
+    assert [at for at, _ in run] == [2]
+    assert "torch does not take it" in caplog.text
+
+
 def test_an_image_of_another_shape_is_not_believed(
     files: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gpu = GpuJpegs(Codec(), "cpu")
+    gpu = GpuJpegs(Codec())
     monkeypatch.setattr(
         gpu._decoder, "decode", lambda streams, params: [np.zeros((4, 4, 3), np.uint8)]
     )

@@ -95,7 +95,7 @@ def by_cpu(path: bytes) -> Any:
 def test_rows_are_those_of_the_cpu_to_a_step_and_others_are_left_to_it(files: list[bytes]) -> None:
     assert type(kernel._tiles).__name__ == "InterpretedFunction"
     codec = Codec()
-    made = device_patches(gpu_jpeg.GpuJpegs(codec, "cpu"), files, LAYOUT, size)
+    made = device_patches(gpu_jpeg.GpuJpegs(codec), files, LAYOUT, size)
     assert [one is not None for one in made] == [True] * 8 + [False] * 5
     assert codec.calls[1:] == [9]  # with the one that is refused, in one call
     for path, one in zip(files, made[:8], strict=False):
@@ -109,7 +109,7 @@ def test_rows_are_those_of_the_cpu_to_a_step_and_others_are_left_to_it(files: li
 
 
 def test_gpu_check_compares_them(files: list[bytes]) -> None:
-    gpu, report = gpu_jpeg.GpuJpegs(Codec(), "cpu"), Report("a test")
+    gpu, report = gpu_jpeg.GpuJpegs(Codec()), Report("a test")
     decoding.check_rows(report, gpu, files[:8:3], (64, 32))
     decoding.check_rows(report, gpu, files[8:9], (64, 32))  # one that is not made there
     assert [entry["ok"] for entry in report.checks] == [True, False]
@@ -117,7 +117,7 @@ def test_gpu_check_compares_them(files: list[bytes]) -> None:
 
 
 def test_rows_on_the_device_become_the_models_numbers_where_they_lie(files: list[bytes]) -> None:
-    (one,) = device_patches(gpu_jpeg.GpuJpegs(Codec(), "cpu"), files[:1], LAYOUT, size)
+    (one,) = device_patches(gpu_jpeg.GpuJpegs(Codec()), files[:1], LAYOUT, size)
     assert one is not None
     uploads = Uploads("cpu", 2)
     here = uploads.take(one.rows.numpy())
@@ -128,7 +128,7 @@ def test_runs_are_bounded_by_pixels_and_by_bytes(
     files: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     codec = Codec()
-    gpu = gpu_jpeg.GpuJpegs(codec, "cpu")
+    gpu = gpu_jpeg.GpuJpegs(codec)
     monkeypatch.setattr(gpu_jpeg, "_MOST_PIXELS", 2 * 3 * 40 * 58)
     assert sum(one is not None for one in device_patches(gpu, files[:8], LAYOUT, size)) == 8
     assert codec.calls[1:] == [3, 3, 2]
@@ -151,7 +151,7 @@ def test_a_kernel_that_fails_costs_no_photo(
 
     monkeypatch.setattr(kernel, "crop_resize", fails)
     with caplog.at_level(logging.WARNING):
-        made = device_patches(gpu_jpeg.GpuJpegs(Codec(), "cpu"), files[:3], LAYOUT, size)
+        made = device_patches(gpu_jpeg.GpuJpegs(Codec()), files[:3], LAYOUT, size)
     assert made == [None] * 3
     assert "illegal memory access" in caplog.text
 
@@ -180,7 +180,7 @@ def test_a_batch_has_every_photo_by_the_device_or_by_the_cpu(
     files: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     codec = Codec()
-    opened = gpu_jpeg.GpuJpegs(codec, "cpu")
+    opened = gpu_jpeg.GpuJpegs(codec)
     monkeypatch.setattr("photocraft_local.embeddings.decoding.open_gpu", lambda: opened)
     encoder = Rows()
     gpu = gpu_for(encoder, "gpu")

@@ -107,8 +107,12 @@ class LocalEmbedder:
             ) from exc
 
     def _send(self, item: Item) -> None:
-        if item.rows is not None:
+        if item.rows is None:
+            return
+        try:
             self._uploads.send(item.rows, item.begun)
+        except RuntimeError as exc:  # as in ``begin``
+            _log.debug("rows are sent with their pass: %s", exc)
 
     def _forget(self, item: Item) -> None:
         if item.rows is not None:
