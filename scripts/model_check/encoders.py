@@ -35,14 +35,16 @@ PHOTOS = (
 )
 FEW = (384, 160, 96, 256)  # on a CPU
 HEADS, SIZE = 16, 72
+ONNX = "a CLIP in ONNX form: the CPU's vectors"
 COSINE = {"cpu": 0.99999, "cuda": 0.999}  # 16 bits beside 32
 
 
 def check_encoders(report: Report, folder: Path, device: str) -> None:
     """``folder`` is a tiny Qwen3-VL-Embedding."""
-    check_attention(report, device, PHOTOS if device == "cuda" else FEW)
-    check_embedding(report, folder, device)
-    check_onnx(report, folder.parent / "clip", device)
+    lengths = PHOTOS if device == "cuda" else FEW
+    report.part("attention", check_attention, report, device, lengths)
+    report.part("Qwen3-VL-Embedding by transformers", check_embedding, report, folder, device)
+    report.part(ONNX, check_onnx, report, folder.parent / "clip", device)
 
 
 def check_attention(report: Report, device: str, lengths: tuple[int, ...]) -> None:
@@ -61,7 +63,8 @@ def check_attention(report: Report, device: str, lengths: tuple[int, ...]) -> No
         try:
             off = float((attend(*rows, *rest).float() - expected).abs().max())
         except Exception as error:  # noqa: BLE001  # kernels raise anything
-            report.absent(f"attention by {name}", str(error).strip().splitlines()[0][:200])
+            said = str(error).strip() or type(error).__name__
+            report.absent(f"attention by {name}", said.splitlines()[0][:200])
             continue
         spent = _median_ms(lambda attend=attend: attend(*rows, *rest), device)
         report.check(f"attention by {name}", off < 0.02, off=off, ms=spent)
@@ -80,14 +83,14 @@ def check_embedding(report: Report, folder: Path, device: str) -> None:
     numbers = np.random.default_rng(2)
     sizes = ((200, 300), (480, 640), (64, 500), (900, 1200), (300, 300))
     photos = [numbers.integers(0, 256, (*size, 3), np.uint8) for size in sizes]
-    try:
-        from photocraft_local.embeddings.qwen.encoder import QwenEncoder
+    from photocraft_local.embeddings.qwen.encoder import QwenEncoder
 
+    try:
         here, there = (
             QwenEncoder(folder, engine="transformers", device=one).encode_images(photos)
             for one in ("cpu", device)
         )
-    except (ImportError, MissingExtraError) as lack:  # decoders of the core may be absent, too
+    except MissingExtraError as lack:
         report.absent("Qwen3-VL-Embedding by transformers", str(lack))
         return
     least = float((here * there).sum(axis=1).min())
@@ -95,23 +98,21 @@ def check_embedding(report: Report, folder: Path, device: str) -> None:
 
 
 def check_onnx(report: Report, folder: Path, device: str) -> None:
+    from tiny_checkpoint.dual import write
+
+    from photocraft_local.embeddings.onnx_dual import OnnxDualEncoder
     from photocraft_local.errors import EncoderError, MissingExtraError
 
-    name = "a CLIP in ONNX form: the CPU's vectors"
     photos = [np.random.default_rng(3).integers(0, 256, (90, 120, 3), np.uint8) for _ in range(4)]
     try:
-        from tiny_checkpoint.dual import write
-
-        from photocraft_local.embeddings.onnx_dual import OnnxDualEncoder
-
         write(folder, "clip")
         here = OnnxDualEncoder(folder, device="cpu").encode_images(photos)
         there = OnnxDualEncoder(folder, device=device).encode_images(photos)
-    except (ImportError, MissingExtraError, EncoderError) as lack:
-        report.absent(name, str(lack))
+    except (MissingExtraError, EncoderError) as lack:
+        report.absent(ONNX, str(lack))
         return
     least = float((here * there).sum(axis=1).min())
-    report.check(name, least > 0.9999, cosine=least)
+    report.check(ONNX, least > 0.9999, cosine=least)
 
 
 def _median_ms(work: Callable[[], Any], device: str, times: int = 5) -> float:

@@ -25,8 +25,9 @@ SCHEMA = {
 }
 
 
-def check_family(report: Report, family: str, folder: Path, device: str) -> None:
-    here, there = open_on(folder, "cpu"), open_on(folder, device)
+def check_family(report: Report, folder: Path, device: str) -> None:
+    """``folder`` is a tiny one, by its family's name."""
+    family, here, there = folder.name, open_on(folder, "cpu"), open_on(folder, device)
     messages = conversation(here)
     pictures_alike(report, family, here, there)
     for name, several in messages.items():

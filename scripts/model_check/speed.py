@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from server_check.findings import Report
 
-from model_check.opening import Opened, around, picture, user
+from model_check.opening import Opened, around, open_on, picture, user
 from photocraft_local.serving.tokens import PictureRule
 
 GIB = 1 << 30
@@ -72,8 +73,8 @@ SMALL = Shape(
 )
 
 
-def check_speed(report: Report, tiny: Opened, device: str) -> None:
-    """``tiny``: of Qwen3-VL; lends its tokenizer."""
+def check_speed(report: Report, folder: Path, device: str) -> None:
+    """``folder`` is a tiny Qwen3-VL, which lends its tokenizer."""
     import torch
 
     shape = LARGE if device == "cuda" else SMALL
@@ -81,6 +82,7 @@ def check_speed(report: Report, tiny: Opened, device: str) -> None:
     if device == "cuda" and free < shape.floor:
         report.absent(f"speed at {shape.name}", f"{free / GIB:.1f} GiB of GPU memory are free")
         return
+    tiny = open_on(folder, "cpu")
     raw = drawn(shape, tiny.raw.config, device)
     opened = around(raw, tiny.processor, PictureRule(32, 64 * 32**2, 4096 * 32**2))
     words = "photo " * shape.prompt

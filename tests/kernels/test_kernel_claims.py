@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from itertools import product
 from pathlib import Path
@@ -17,7 +19,15 @@ from model_check import crop_table, kernels
 from server_check.findings import Report
 
 
-def test_kernels_agree_interpreted_and_no_speed_is_claimed() -> None:
+def test_kernels_agree_interpreted_and_no_speed_is_claimed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where this checkout is not installed."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'Editable' not in str(f)]\n"
+    )
+    places = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    monkeypatch.setenv("PYTHONPATH", places)
     report = Report("a test")
     kernels.check_kernels(report, "cpu")
     verdicts = {entry["check"]: entry for entry in report.checks}
@@ -47,6 +57,24 @@ def test_a_kernel_that_is_off_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     off = crop_table.TOLERANCE["float16"] * 2
     monkeypatch.setattr(crop_table, "differences", lambda *_: off)
     assert crop_table.main("cpu") == 1
+
+
+def test_a_layout_that_does_not_compile_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(case: crop_table.Case, *_: Any) -> float:
+        if case.patch == 14:
+            raise RuntimeError("ptxas failed")
+        return 0.0
+
+    monkeypatch.setattr(crop_table, "differences", fails)
+    assert crop_table.main("cpu") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cases"], len(told["wrong"]), told["left"]) == (16, 8, 0)
+    assert "ptxas failed" in told["wrong"][0]["error"]
+    monkeypatch.setattr(crop_table, "MOST_SECONDS", -1)
+    assert crop_table.main("cpu") == 1
+    assert json.loads(capsys.readouterr().out)["left"] == 24
 
 
 FIGURES = {
