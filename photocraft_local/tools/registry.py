@@ -6,7 +6,6 @@ fails gives an observation with an error. Knows nothing of what the tools do.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterable
 from dataclasses import replace
@@ -38,22 +37,20 @@ class Registry:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
             self._tools[tool.name] = tool
+        told = [
+            {"name": name, "description": tool.description, "parameters": dict(tool.parameters)}
+            for name, tool in sorted(self._tools.items())
+        ]
+        self._schemas = json.dumps(told, sort_keys=True)
 
     def names(self) -> list[str]:
         return sorted(self._tools)
 
     def schemas(self) -> list[ToolSchema]:
-        """One entry a tool, sorted by name, keys sorted at every depth: equal bytes always."""
-        return [
-            _sorted(
-                {
-                    "name": name,
-                    "description": self._tools[name].description,
-                    "parameters": copy.deepcopy(dict(self._tools[name].parameters)),
-                }
-            )
-            for name in self.names()
-        ]
+        """One entry a tool, sorted by name, keys sorted at every depth: equal bytes always. A copy
+        each time."""
+        made: list[ToolSchema] = json.loads(self._schemas)
+        return made
 
     def call(self, call: ToolCall, *, last: bool = False, left: Left = ANY) -> Observation:
         """Run one call; ``last``: no other will follow if it can be avoided; ``left``: what a model
@@ -136,8 +133,3 @@ def failure(tool: str, error: PhotocraftError) -> Observation:
         error=safe_text(message, _LONGEST_ERROR),
         brief=f"failed: {safe_text(error.message)}",
     )
-
-
-def _sorted(value: ToolSchema) -> ToolSchema:
-    ordered: ToolSchema = json.loads(json.dumps(value, sort_keys=True))
-    return ordered
