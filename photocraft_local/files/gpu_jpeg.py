@@ -56,7 +56,7 @@ class _File:
     profile: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OnDevice:
     """``pixels`` are a tensor uint8 (height, width, 3) as stored; ``orientation`` is EXIF's."""
 

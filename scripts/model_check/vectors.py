@@ -27,29 +27,23 @@ def check_vectors(report: Report, num_rows: int = 1_000_000) -> None:
     from photocraft_local.search.stores.plain import PlainStore
 
     rng = np.random.default_rng(0)
-    vectors = _drawn(rng, num_rows)
-    plain = PlainStore(vectors)
     try:
-        start = time.perf_counter()
-        store = FaissGpuStore(vectors, plain)
+        one = _drawn(rng, 1)  # opens the device, and tells at once where there is none
+        FaissGpuStore(one, PlainStore(one))
     except PhotocraftError as lack:
         report.absent(NAME, lack.message)
         return
+    vectors = _drawn(rng, num_rows)
+    plain = PlainStore(vectors)
+    start = time.perf_counter()
+    store = FaissGpuStore(vectors, plain)
     upload = time.perf_counter() - start
     queries = rng.standard_normal((64, DIM)).astype(np.float32)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     for share in (0.001, 0.01, 0.1, 0.5, 1.0):
         rows = np.sort(rng.choice(num_rows, max(K, round(num_rows * share)), replace=False))
-        chosen = None if share == 1.0 else rows
-        found, wanted = store.top_k(queries[:4], K, chosen), plain.top_k(queries[:4], K, chosen)
-        same = all(np.array_equal(mine, theirs) for mine, theirs in zip(found, wanted, strict=True))
-        report.check(
-            f"{NAME}: {share:.1%} of {num_rows:,} × {DIM} as on the CPU",
-            same,
-            one_query_ms=_median_ms(lambda chosen=chosen: store.top_k(queries[:1], K, chosen)),
-            batch_64_ms=_median_ms(lambda chosen=chosen: store.top_k(queries, K, chosen)),
-            by=store.filtered_by if chosen is not None else "no filter",
-        )
+        name = f"{NAME}: {share:.1%} of {num_rows:,} × {DIM} as on the CPU"
+        _check_filter(report, name, store, plain, queries, None if share == 1.0 else rows)
     gather, scan = store._measured()
     report.check(
         f"{NAME}: the way of filtering is measured",
@@ -60,6 +54,22 @@ def check_vectors(report: Report, num_rows: int = 1_000_000) -> None:
         filters=store.reason,
         upload_s=round(upload, 2),
         bytes_of_all=vectors.nbytes,
+    )
+
+
+def _check_filter(
+    report: Report, name: str, store: Any, plain: Any, queries: Any, rows: Any
+) -> None:
+    """``rows`` (m,) pass, or all of them (None)."""
+    import numpy as np
+
+    found, wanted = store.top_k(queries[:4], K, rows), plain.top_k(queries[:4], K, rows)
+    report.check(
+        name,
+        all(np.array_equal(mine, theirs) for mine, theirs in zip(found, wanted, strict=True)),
+        one_query_ms=_median_ms(lambda: store.top_k(queries[:1], K, rows)),
+        batch_64_ms=_median_ms(lambda: store.top_k(queries, K, rows)),
+        by="no filter" if rows is None else store.filtered_by,
     )
 
 
