@@ -95,7 +95,7 @@ class GpuJpegs:
         self, paths: Sequence[bytes], *, max_pixels: int = 300_000_000
     ) -> Iterator[list[tuple[int, OnDevice]]]:
         """Pictures that stay on the device, with their places among the paths, in runs of bounded
-        memory. What the CPU has to decode is not among them, nor what needs its colours changed.
+        memory. What the CPU has to decode is not among them, nor what has a colour profile.
         """
         plain = (file for file in _files(paths, max_pixels) if not file.profile)
         for part in _parts(plain, _MOST_PIXELS // 2):  # whoever takes them may hold them twice
