@@ -199,8 +199,12 @@ def _library(settings: Settings) -> Iterator[Finding]:
         detail = f"{library.count():,} photos, {skipped:,} skipped files; the database is sound"
         yield Finding("library", "ok", detail)
         for folder in library.space_folders():
-            store = RowStore.open(folder)
-            yield _searched(settings, folder.name, store.count, store.dim)
+            try:
+                store = RowStore.open(folder)
+                store.check_numbers()
+                yield _searched(settings, folder.name, store.count, store.dim)
+            except PhotocraftError as fault:  # of one space: the others are looked at all the same
+                yield Finding("vectors", "fault", fault.message, fault.hint)
 
 
 def _searched(settings: Settings, space: str, count: int, dim: int) -> Finding:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from photocraft_local.embeddings.encoder import Calibration, TextEmbedding
-from photocraft_local.errors import LibraryCorrupt
 from photocraft_local.search.halves import Singles
 from photocraft_local.search.index import ExactIndex
+from photocraft_local.search.stores.exact import damaged_row
 
 Vector = NDArray[np.float32]
 
@@ -121,11 +121,7 @@ class Background:
         step = -(-len(ids) // _SAMPLE) or 1
         sample = self._index.vectors_of(ids[::step])
         if not np.isfinite(sample).all():  # the writer refuses such rows: the file was damaged
-            raise LibraryCorrupt(
-                "the stored vectors of the library are damaged: some hold no numbers",
-                hint="remove the folder 'spaces' of the library and run: photocraft index;"
-                " it embeds the photos anew",
-            )
+            raise damaged_row(None)
         return sample
 
     @cached_property

@@ -34,6 +34,7 @@ HEADER = "header.json"
 _HIGHEST_ID = 1 << 31  # far above the photos of a life; anything higher is no id
 _COPY_ROWS = 4096
 _ATTEMPTS = 3
+_ENDLESS = np.uint16(0x7C00)  # the exponent's bits, all set in what is no number
 
 Rows = NDArray[np.float16]
 Ids = NDArray[np.int64]
@@ -98,6 +99,16 @@ class RowStore:
         with mapped(self._ids_path):
             raw = self._ids_path.read_bytes()
         return np.frombuffer(raw, "<i8", count=len(raw) // 8).astype(np.int64)
+
+    def check_numbers(self) -> None:
+        """Reads all rows. Raises LibraryCorrupt where one holds NaN or infinity."""
+        _, rows = self.snapshot()
+        bits = rows.view(np.uint16)
+        for at in range(0, len(bits), _COPY_ROWS):
+            bad = ((bits[at : at + _COPY_ROWS] & _ENDLESS) == _ENDLESS).any(axis=1)
+            if bad.any():
+                row = at + int(bad.argmax())
+                raise damaged(self._rows_path, f"row {row} holds NaN or infinity")
 
     def append(self, ids: Ids, rows: Rows) -> None:
         """Add rows; they count only when everything is on disk. A failure leaves what was.

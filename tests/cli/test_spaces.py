@@ -305,3 +305,32 @@ def test_what_one_encoder_cannot_embed_another_gets_to_try_once(
         report, _ = run(blinded)  # made anew, it tries all again; the third one's stay photos
         assert (report.indexed, report.skipped) == (NUM - 3, 3)
         assert library.count() == NUM
+
+
+@pytest.mark.parametrize("damage", ["cut", "nan", "inf"])
+def test_one_damaged_space_is_named_and_hides_no_other(
+    command: Command, folder: Path, pair: Path, damage: str
+) -> None:
+    command.json("index", folder, "--encoder", pair)  # the first in the order of names
+    command.json("index", "--encoder", "null")
+    spaces = {space["encoder"]: space["space"] for space in command.json("spaces", "list")}
+    first, other = sorted(spaces.values())
+    (rows,) = (command._library / "spaces" / first).glob("*.f16")
+    whole = rows.read_bytes()
+    rows.write_bytes(whole[:-3])
+    if damage != "cut":
+        values = np.frombuffer(whole, np.float16).copy()
+        values[0] = np.nan if damage == "nan" else -np.inf
+        rows.write_bytes(values.tobytes())
+    code, told, _ = command("doctor")
+    (fault,) = [line for line in told.splitlines() if line.startswith("FAULT")]
+    assert code == 1
+    assert first in fault
+    assert f"vectors: {other}: {NUM} rows" in told
+    encoder = next(name for name, space in spaces.items() if space == first)
+    chosen = pair if encoder == "tiny-clip" else encoder
+    code, _, said = command("search", "red", "--encoder", chosen)
+    assert code == 4
+    assert "photocraft index" in said
+    assert "folder 'spaces'" not in said  # the other encoders' vectors are whole
+    assert command.json("search", "red", "-k", "1", "--encoder", "null" if chosen is pair else pair)
