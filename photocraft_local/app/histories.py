@@ -39,6 +39,7 @@ from photocraft_local.evaluation.histories.history import PHOTOS, History
 from photocraft_local.evaluation.histories.life import TODAY
 from photocraft_local.evaluation.histories.oracle import Oracle
 from photocraft_local.evaluation.histories.seeing import GAP_HOURS, GAP_KM
+from photocraft_local.evaluation.pictures import real
 from photocraft_local.evaluation.questions import EvalQuestion, Reply
 from photocraft_local.evaluation.results import ResultRow, RunFolder
 from photocraft_local.library.given import Given
@@ -120,6 +121,7 @@ def indexed(
     Raises EvaluationError for a folder that holds another history."""
     from photocraft_local.embeddings.registry import make_encoder
 
+    folder = real(folder)
     history.write(folder)
     own = replace(
         settings,

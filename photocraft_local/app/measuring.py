@@ -27,7 +27,7 @@ from photocraft_local.app.photo_search import PhotoSearch
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.captioned import read_captioned
 from photocraft_local.evaluation.dataset import Album, Dataset
-from photocraft_local.evaluation.pictures import leads_out
+from photocraft_local.evaluation.pictures import leads_out, real
 from photocraft_local.evaluation.questions import EvalQuestion, mark_of
 from photocraft_local.evaluation.results import RunFolder
 from photocraft_local.evaluation.retrieval import KS
@@ -84,7 +84,7 @@ def ask_files(
             f"the file {outside[0]!r} would lead out of the run's folder",
             hint="name files relative to their folder",
         )
-    folder = (out / _ALBUM).absolute()
+    folder = real(out / _ALBUM)
     mark = hashlib.sha256(mark_of(questions).encode())
     for name, path in sorted(files.items()):
         with mapped(path):

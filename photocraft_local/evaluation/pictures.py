@@ -20,6 +20,11 @@ def plain_name(name: str) -> str:
     return str(PurePosixPath(name))
 
 
+def real(folder: Path) -> Path:
+    """Without links and "..", as a library names its folders: it knows photos by their paths."""
+    return Path(os.path.realpath(folder))
+
+
 def leads_out(name: str) -> bool:
     """Whether a name by itself leaves the folder that it is relative to."""
     parts = PurePosixPath(name)
@@ -30,9 +35,9 @@ def fault_of(folder: Path, name: str) -> tuple[str, str]:
     """Why a file that a data set names cannot be used, as a kind of ``Problems`` and in words; both
     empty where it can. A name, or a link, that leads out of the folder is never followed."""
     try:
-        path = Path(os.path.realpath(folder / name))
+        path = real(folder / name)
         is_there = not leads_out(name) and path.is_file()
-        if leads_out(name) or (is_there and not path.is_relative_to(os.path.realpath(folder))):
+        if leads_out(name) or (is_there and not path.is_relative_to(real(folder))):
             return "outside-name", f"{name!r} leads out of the folder"
     except (OSError, ValueError):  # a name that no file can have
         is_there = False
@@ -55,10 +60,10 @@ def is_usable(folder: Path, name: str, problems: Problems, *, where: str) -> boo
 
 
 def pictures_of(folder: Path, problems: Problems, *, keep_ending: bool = False) -> dict[str, Path]:
-    """Id → absolute path, sorted; empty files and a second file of an id are named. With
+    """Id → real path, sorted; empty files and a second file of an id are named. With
     ``keep_ending`` an id is the whole file name."""
     found: dict[str, Path] = {}
-    for path in sorted(folder.absolute().iterdir()) if folder.is_dir() else ():
+    for path in sorted(real(folder).iterdir()) if folder.is_dir() else ():
         if path.suffix.lower() not in ENDINGS or not path.is_file():
             continue
         name = path.name if keep_ending else path.stem

@@ -14,7 +14,7 @@ from typing import Any
 from photocraft_local.errors import EvaluationError, PhotoError
 from photocraft_local.evaluation.dataset import Album, Dataset
 from photocraft_local.evaluation.person import FILE, read_person
-from photocraft_local.evaluation.pictures import ENDINGS, fingerprint, is_usable, joined
+from photocraft_local.evaluation.pictures import ENDINGS, fingerprint, is_usable, joined, real
 from photocraft_local.evaluation.problems import Problems, rows
 from photocraft_local.evaluation.questions import EvalQuestion
 from photocraft_local.files.metadata import read_metadata
@@ -27,8 +27,8 @@ _LIBRARY = "all"
 def load(folder: Path, *, strict: bool = False) -> Dataset:
     """Raises EvaluationError for a folder of another layout, one without a question that can be
     asked, and with ``strict`` for all that is bad."""
-    problems = Problems(strict)
-    pictures = _pictures(folder.absolute() / PHOTOS, problems)
+    problems, folder = Problems(strict), real(folder)
+    pictures = _pictures(folder / PHOTOS, problems)
     questions = list(read_questions(folder / QUESTIONS, pictures, problems, _LIBRARY))
     person = read_person(folder, problems)
     if not questions:

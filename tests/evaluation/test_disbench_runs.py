@@ -76,6 +76,17 @@ def test_questions_of_time_and_place_are_answered_from_the_given_metadata(
     assert record.today == date(2013, 1, 2)  # the day of the album's newest photo
 
 
+def test_a_folder_by_another_path_is_the_same(
+    data: Path, settings: Settings, libraries: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "link").symlink_to(data)
+    for path in (tmp_path / "link", tmp_path / "inner" / ".." / "link" / ".." / data.name):
+        rows = ran(path, settings, libraries, tmp_path / "run")
+        assert rows["0-may"].em == rows["0-august"].em == 1
+        assert len(rows) == 10
+
+
 def test_the_library_holds_what_is_given_and_nothing_of_the_files(
     data: Path, settings: Settings, libraries: Path
 ) -> None:

@@ -169,6 +169,14 @@ def test_a_picture_is_encoded_once_and_gets_the_very_vector() -> None:
     assert once.spec == plain.spec
 
 
+def test_a_folder_by_another_path_is_the_same(made: histories.Indexed, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(made.folder.parent)
+    folder = tmp_path / "link" / made.folder.name / ".." / made.folder.name
+    again = histories.indexed(made.history, folder, made.settings, true_eyes=False)
+    assert again.names == made.names
+    assert again.given == made.given
+
+
 def test_a_later_run_encodes_nothing_but_what_is_new_or_damaged(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     pictures = [rng.integers(0, 255, (32, 40, 3), np.uint8) for _ in range(3)]

@@ -66,6 +66,16 @@ def test_its_questions_are_answered(folder: Path, tmp_path: Path, shared_cache: 
     assert [row.hops for row in rows] == [1, 0, 0]
 
 
+def test_a_folder_by_another_path_is_the_same(folder: Path, tmp_path: Path) -> None:
+    data = load(written(folder, GOOD))
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    for path in (tmp_path / "link", tmp_path / "inner" / ".." / "link" / "photos" / ".."):
+        again = load(path)
+        assert (again.name, again.fingerprint) == (data.name, data.fingerprint)
+        assert again.albums["all"].pictures == data.albums["all"].pictures
+
+
 def test_what_is_bad_is_named(folder: Path) -> None:
     data = load(written(folder, [*GOOD, *BAD]))
     assert data.problems.counts == {"duplicate-id": 1, "unknown-answer": 1, "bad-line": 3}

@@ -124,7 +124,9 @@ def test_no_name_leads_out_of_the_run(shared: Path, shared_cache: Path, tmp_path
     files = {"sub/b.jpg": photo, "c.jpg": shared / "data/odd/orient_6.jpg", "sub/twin.jpg": photo}
     with pytest.raises(LibraryError, match="photos cannot be used: File exists"):
         ask_files(settings, {"sub": photo, "sub/b.jpg": photo}, asked, tmp_path / "odd")
-    run = ask_files(settings, files, asked, tmp_path / "run")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    run = ask_files(settings, files, asked, tmp_path / "link" / ".." / "run")
     (row,) = run.sorted_rows()
     assert set(row.predicted) == {"c.jpg", "sub/b.jpg"}  # twins are one photo
     assert row.gold == ("sub/b.jpg",)
