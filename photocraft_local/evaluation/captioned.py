@@ -11,7 +11,7 @@ from pathlib import Path
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.captions import caption_lines
-from photocraft_local.evaluation.pictures import fault_of, plain_name
+from photocraft_local.evaluation.pictures import fault_of_photo, plain_name
 from photocraft_local.evaluation.problems import Problems, text_lines
 from photocraft_local.evaluation.tables import Row, place_of, read_table
 
@@ -87,7 +87,7 @@ class _Reading:
         for line in caption_lines(self.folder, self.problems):
             name = plain_name(line.file)
             if name not in seen:
-                fault, why = fault_of(self.folder, name)
+                fault, why = fault_of_photo(self.folder, name)
                 if fault:
                     if name not in faulty:  # once, however many captions it has
                         self.problems.add(fault, line.where, why)

@@ -46,6 +46,14 @@ def fault_of(folder: Path, name: str) -> tuple[str, str]:
     return "missing-image", f"there is no file {name!r}"
 
 
+def fault_of_photo(folder: Path, name: str) -> tuple[str, str]:
+    """As ``fault_of``; an empty file cannot be used either."""
+    fault, why = fault_of(folder, name)
+    if not fault and not (folder / name).stat().st_size:
+        return "empty-file", f"{name!r} is empty"
+    return fault, why
+
+
 def is_usable(folder: Path, name: str, problems: Problems, *, where: str) -> bool:
     """Of a file that lies in the folder: no link out of it, and not empty; else it is named."""
     if (folder / name).is_symlink():

@@ -179,6 +179,7 @@ def test_two_columns_are_enough(folder: Path) -> None:
 def test_what_is_wrong_is_named_and_the_rest_goes_on(folder: Path) -> None:
     (folder / "green1.png").write_bytes(b"no picture")
     (folder / "black2.png").unlink()
+    (folder / "black1.png").write_bytes(b"")
     with (folder / "captions.csv").open("a") as file:
         file.write("red1.png,again,,1\ntoo,few\n")
     with_queries(
@@ -196,10 +197,11 @@ def test_what_is_wrong_is_named_and_the_rest_goes_on(folder: Path) -> None:
                   "captions.csv line 15",
                   "query '1' stands twice", "query '2' has no text", "'black2.png'",
                   "query '5' is of the kind 'absent' and names photos",
-                  "green1.png: ", "query '4': a right photo of it cannot be decoded"):  # fmt: skip
+                  "empty-file: captions.csv line", "green1.png: ",
+                  "query '4': a right photo of it cannot be decoded"):  # fmt: skip
         assert words in told
     assert found.num_queries == {"object": 1}
-    assert found.num_photos == 10
+    assert found.num_photos == 9
 
 
 @pytest.mark.parametrize(
@@ -235,7 +237,7 @@ def test_no_table_and_no_readable_photo(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="there is no"):
         read_captioned(tmp_path / "nowhere")
     for path in folder.glob("*.png"):
-        path.write_bytes(b"")
+        path.write_bytes(b"no picture")
     with pytest.raises(EvaluationError, match="can be decoded"):
         measure(NullEncoder(), read_captioned(folder))
 

@@ -16,7 +16,7 @@ from PIL import Image
 
 from photocraft_local.errors import EvaluationError
 from photocraft_local.evaluation.histories.likeness import Look, look_of
-from photocraft_local.evaluation.pictures import fault_of, plain_name
+from photocraft_local.evaluation.pictures import fault_of_photo, plain_name
 from photocraft_local.evaluation.problems import Problems
 from photocraft_local.evaluation.tables import place_of, read_table
 
@@ -79,7 +79,7 @@ def read_sources(folder: Path, *, strict: bool = False) -> Sources:
             left_out["labels not complete"] += 1
         elif name in photos:
             problems.add("duplicate-id", place_of(folder / TABLE, row), f"{name!r} stands twice")
-        elif fault := _fault_of(folder, name):
+        elif (fault := fault_of_photo(folder, name))[0]:
             problems.add(fault[0], place_of(folder / TABLE, row), fault[1])
         elif not _is_jpeg(path):
             left_out["no JPEG"] += 1
@@ -96,13 +96,6 @@ def read_sources(folder: Path, *, strict: bool = False) -> Sources:
         )
     chosen = tuple(photos[name] for name in sorted(photos))
     return Sources(chosen, dict(sorted(left_out.items())), problems)
-
-
-def _fault_of(folder: Path, name: str) -> tuple[str, str] | None:
-    fault, why = fault_of(folder, name)
-    if fault:
-        return fault, why
-    return None if (folder / name).stat().st_size else ("empty-file", f"{name!r} is empty")
 
 
 def _is_jpeg(path: Path) -> bool:
