@@ -23,9 +23,9 @@ from photocraft_local.settings import Settings, default_config_path
 _MARKS_OF_GPU_EXTRA = ("vllm", "faiss-gpu", "onnxruntime-gpu")  # none of them is in `cpu`
 _LOW_DISK = 1 << 30  # bytes
 NO_GPU_RAN = (
-    "no GPU has run decoding, vector search or the Triton kernels of this program; crop_resize is"
-    " called where decode_device is 'gpu', topk_similarity by nothing (interpreted and compiled on"
-    " a CPU). scripts/gpu_check.sh tells what holds"
+    "no GPU has run decoding, encoders, vector search or the Triton kernels of this program;"
+    " crop_resize is called where decode_device is 'gpu', topk_similarity by nothing (interpreted"
+    " and compiled on a CPU). scripts/gpu_check.sh tells what holds"
 )
 
 
@@ -132,7 +132,7 @@ def _decoding(settings: Settings) -> Finding:
 
     by_cpu = f"JPEG by libjpeg-turbo (simplejpeg {_version('simplejpeg')}), scaled while decoded"
     scaled = scaled_jpeg.chosen()
-    by_cpu += f"; scaled ones {scaled.name}: {scaled.reason}"
+    by_cpu += f"; scaled ones and boxes {scaled.name}: {scaled.reason}"
     if settings.decode_device == "cpu":
         state: State = "warning" if scaled.hint else "ok"
         return Finding("decoding", state, f"on the CPU: {by_cpu}", scaled.hint)
