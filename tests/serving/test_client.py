@@ -350,6 +350,18 @@ def test_closing_leaves_no_thread_and_the_client_can_be_used_again(served: Serve
     assert client.chat(ASK).text == "ok"
 
 
+def test_closing_ends_what_other_threads_wait_for(served: Served) -> None:
+    """Not only their connections: a request that went out again would never come back."""
+    server, client = served(always=hangs)
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(client.chat, ASK) for _ in range(2)]
+        wait_for(lambda: len(server.seen) == 2)
+        client.close()
+        for each in asked:
+            assert isinstance(each.exception(timeout=20), ModelError)
+    wait_for(lambda: not [t for t in threading.enumerate() if t.name == "backbone client"])
+
+
 def test_without_httpx_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "httpx", None)
     client = ChatClient(Endpoint.at_socket(tmp_path / "s"), "tiny")

@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from photocraft_local.errors import MissingExtraError, ModelError, ServerLost
@@ -99,13 +100,15 @@ class ChatClient:
             future.cancel()
 
     def close(self) -> None:
-        """Ends the connections and the client's thread; the next request opens them anew."""
+        """Ends the connections, what still waits for a reply, with ModelError there, and the
+        client's thread; the next request opens them anew."""
         with self._lock:
             loop, http, self._loop, self._http = self._loop, self._http, None, None
         if loop is None:
             return
         if http is not None:
-            asyncio.run_coroutine_threadsafe(http.aclose(), loop).result(_CONNECT_SECONDS)
+            with suppress(TimeoutError):  # what does not close in time is cancelled by the thread
+                asyncio.run_coroutine_threadsafe(http.aclose(), loop).result(_CONNECT_SECONDS)
         loop.call_soon_threadsafe(loop.stop)
 
     def __enter__(self) -> ChatClient:
@@ -270,8 +273,14 @@ def _require_httpx() -> None:
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Until it is stopped. What is under way then ends, for whoever waits for it, and closes its
+    connections."""
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
+        if left := asyncio.all_tasks(loop):
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(left))
     finally:
         loop.close()
