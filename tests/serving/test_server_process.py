@@ -180,6 +180,7 @@ def test_without_its_keeper_a_server_is_ended_and_started_anew(
     server: ManagedServer, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
     monkeypatch.setattr("photocraft_local.serving.vllm.record.GRACE", 1.0)
+    monkeypatch.setattr("photocraft_local.serving.vllm.server.GRACE", 1.0)  # the second one's end
     monkeypatch.setenv("FAKE_VLLM", behaviour)
     server.ensure()
     first = server.process
