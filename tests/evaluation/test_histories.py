@@ -25,6 +25,8 @@ from photocraft_local.evaluation.histories.history import History, compose
 from photocraft_local.evaluation.histories.life import Shot
 from photocraft_local.evaluation.histories.likeness import look_of
 from photocraft_local.evaluation.histories.members import Members
+from photocraft_local.evaluation.histories.oracle import Oracle
+from photocraft_local.evaluation.histories.rules import Rule
 from photocraft_local.evaluation.histories.scenes import Frame
 from photocraft_local.evaluation.histories.sources import Source, Sources, read_sources
 from photocraft_local.evaluation.results import ResultRow
@@ -268,6 +270,26 @@ def test_an_oracle_that_is_told_another_meaning_is_wrong(
     wrong = dataclasses.replace(made, history=dataclasses.replace(made.history, drawn=told))
     _, rows = histories.run(wrong, "oracle", tmp_path / "rotated")
     assert sum(row.em for row in rows) < 0.5 * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("found", "answer"),
+    [((3, 0), {"set": "s1", "text": "3"}), ((3, 1, 2), {"set": "s3", "text": "2"}),
+     ((0,), {"photos": [], "text": "0"})],
+)  # fmt: skip
+def test_an_oracle_counts_the_set_that_it_answers_with(
+    found: tuple[int, ...], answer: dict[str, object]
+) -> None:
+    """Not what the last call found, e.g. none of the things that are not to be shown."""
+    oracle = Oracle({"how many?": Rule(("dog",), lacks=("cat",))}, frozenset({"how many?"}))
+    messages = [{"role": "user", "content": "how many?"}]
+    for count in found:
+        oracle.complete(messages, [])
+        told = json.dumps({"result": {"count": count}})
+        messages += [{"role": "assistant", "content": ""}, {"role": "tool", "content": told}]
+    submitted = oracle.complete(messages, []).call
+    assert submitted is not None
+    assert submitted.arguments.items() >= answer.items()
 
 
 def test_several_at_once_give_the_same_rows(made: histories.Indexed, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class _Script:
     def __init__(self, rule: Rule, *, counts: bool) -> None:
         self._rule, self._counts = rule, counts
         self._seen: dict[str, Any] = {}
-        self._names = 0
+        self._sets: dict[str, int] = {}  # by name: how many photos
 
     def heard(self, message: Message) -> None:
         if message["role"] != "tool":
@@ -77,15 +77,11 @@ class _Script:
         told: dict[str, Json] = {"evidence": []}
         if attempt:
             told["not_used"] = [f"{_REFUSED} {attempt}"]
+        if self._counts:
+            told["text"] = str(self._sets.get(found, 0))
         if not found:
             return {**told, "photos": [], "reason": "no photo fulfils all conditions"}
-        if self._counts:
-            told["text"] = str(self._count)
         return {**told, "set": found, "evidence": [{"constraint": "found", "in_sets": [found]}]}
-
-    @property
-    def _count(self) -> int:
-        return int(self._seen.get("count", 0))
 
     def _found(self, rule: Rule) -> Generator[ToolCall, None, str]:
         """Calls; gives the name of the set that holds the rule's photos, "" if there are none."""
@@ -121,11 +117,11 @@ class _Script:
         return within
 
     def _kept(self, tool: str, arguments: dict[str, Json]) -> Generator[ToolCall, None, str]:
-        self._names += 1
-        name = f"s{self._names}"
+        name = f"s{len(self._sets) + 1}"
         self._seen = {}
         yield ToolCall(tool, {**arguments, "save_as": name})
-        return name if self._count else ""
+        self._sets[name] = int(self._seen.get("count", 0))
+        return name if self._sets[name] else ""
 
 
 def _looks(rule: Rule) -> Iterator[dict[str, Json]]:
