@@ -136,10 +136,15 @@ def _change(em: _Both, f1: _Both, clusters: Sequence[str] | None) -> Change:
         gained,
         lost,
         mcnemar(gained, lost) if alone else paired(*em, clusters=clusters).p_value,
-        (found.interval.mean, found.interval.low, found.interval.high),
+        (found.interval.mean, _share(found.interval.low), _share(found.interval.high)),
         found.p_value,
         "mcnemar" if alone else "sign-flip",
     )
+
+
+def _share(value: float) -> float:
+    """Two shares never differ by more than 1."""
+    return value if isnan(value) else min(1.0, max(-1.0, value))
 
 
 def mcnemar(gained: int, lost: int) -> float:

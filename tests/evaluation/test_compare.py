@@ -79,6 +79,14 @@ def test_one_pair_has_a_change() -> None:
     assert change([(one, one)], Unit.of([one])).em_p == 1.0
 
 
+def test_two_shares_differ_by_no_more_than_one() -> None:
+    before = of_libraries(3, 1, lambda at: False)
+    after = of_libraries(3, 1, lambda at: at < 2)
+    mean, low, high = change(list(zip(before, after, strict=True)), Unit.of(before)).f1_difference
+    assert -1 <= low < mean == pytest.approx(2 / 3)
+    assert high == 1  # t of three questions says 2.1
+
+
 def of_libraries(num: int, each: int, right: Callable[[int], bool]) -> list[ResultRow]:
     asked = [
         EvalQuestion(f"q{at}", f"user{at // each}", "which?", frozenset({"a"}))
