@@ -204,8 +204,9 @@ def test_what_is_in_a_part_of_the_picture_is_found_in_the_library(
 
 def test_words_alone_answer_what_a_sign_says(
     library: Path, photos: list[Path], shared_cache: Path, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
+    monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))  # else a gazetteer is built
     script = plays(
         call("zoom_in", uid="q1", x=0, y=0, width=60, height=40),
         call("submit_answer", photos=[], evidence=[], text="It says STOP."),
