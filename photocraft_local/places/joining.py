@@ -6,7 +6,7 @@ of one condition become one phrase. Knows no gazetteer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from photocraft_local.places import phrase_words as words
 from photocraft_local.places.areas import Area, PlaceMention
@@ -39,13 +39,19 @@ def _within(one: PlaceMention, whole: PlaceMention) -> tuple[Area, ...]:
     return tuple(area for area in one.areas if lies_in(area, outer))
 
 
-def joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
-    """Neighbours that are choices of one condition become one phrase."""
+def joined(
+    text: str, phrases: Sequence[PlacePhrase], parted: Callable[[int, int], bool]
+) -> Iterator[PlacePhrase]:
+    """Neighbours that are choices of one condition become one phrase, unless ``parted``."""
+
+    def joint_of(left: PlacePhrase, right: PlacePhrase) -> str:
+        return "" if parted(left.end, right.start) else _joint(text, left, right)
+
     last: PlacePhrase | None = None
     for index, phrase in enumerate(phrases):
-        joint = _joint(text, last, phrase) if last else ""
+        joint = joint_of(last, phrase) if last else ""
         following = phrases[index + 1] if index + 1 < len(phrases) else None
-        listed = following is not None and bool(_joint(text, phrase, following))
+        listed = following is not None and bool(joint_of(phrase, following))
         if last and joint == "," and not listed and _is_elsewhere(last, phrase):
             yield _nowhere(text, last, phrase)
             last = None
@@ -55,7 +61,6 @@ def joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
                 yield last
             last = phrase
             continue
-        both = last.negated or phrase.negated
         same = last.negated == phrase.negated or (last.negated and not phrase.negated)
         choices = joint == "or" or all(
             apart(one, two) for one in last.areas for two in phrase.areas
@@ -64,17 +69,21 @@ def joined(text: str, phrases: Sequence[PlacePhrase]) -> Iterator[PlacePhrase]:
             yield last
             last = phrase
             continue
-        last = PlacePhrase(
-            last.start,
-            phrase.end,
-            text[last.start : phrase.end],
-            last.spots + phrase.spots,
-            both,
-            last.notes + phrase.notes,
-            last.ambiguous or phrase.ambiguous,
-        )
+        last = _one_of(text, last, phrase)
     if last:
         yield last
+
+
+def _one_of(text: str, left: PlacePhrase, right: PlacePhrase) -> PlacePhrase:
+    return PlacePhrase(
+        left.start,
+        right.end,
+        text[left.start : right.end],
+        left.spots + right.spots,
+        left.negated or right.negated,
+        left.notes + right.notes,
+        left.ambiguous or right.ambiguous,
+    )
 
 
 def _is_elsewhere(town: PlacePhrase, land: PlacePhrase) -> bool:

@@ -52,6 +52,9 @@ WORK = re.compile(
     r"|\b(?:beim|vom|zum|nahe dem) (?P<buero>büro)\b|\b(?:du|près du) (?P<bureau>bureau)\b"
     r"|\b(?:cerca|al lado|lejos) (?:del?|de) (?P<oficina>(?:la |mi )?(?:oficina|trabajo))\b"
     r"|\ben (?P<trabajo>el trabajo|(?:la|mi) oficina)\b"
+    r"|\b(?:photos?|images?) (?:du|de mon) (?P<du_travail>travail|boulot)\b"
+    r"|\b(?:fotos?|imágenes) (?:del|de mi) (?P<del_trabajo>trabajo)\b"
+    r"|\b(?:fotos?|bilder) (?:von|aus) (?:der|meiner) (?P<der_arbeit>arbeit)\b"
     r"|(?<=[在从到离])(?P<gongsi>公司|办公室|单位)|(?P<shangban>上班)"
 )
 SAID: dict[str, re.Pattern[str]] = {"home": HOME, "work": WORK}

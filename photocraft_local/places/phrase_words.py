@@ -210,7 +210,8 @@ TRIP = _before(
 )
 AWAY_BEHIND = _behind(r"^ (?:entfernt|away|de distance|de distancia)\b")
 TRIP_BEHIND = _behind(
-    r"^ (?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b|^(?:旅行|之旅|旅游)"
+    r"^[ -](?:trip|holiday|vacation|visit|journey|travels?|stay|reise|urlaub)s?\b"
+    r"|^的?(?:[那这][次趟])?(?:旅行|之旅|之行|旅游)(?:时|的时候|期间|途中)?"
 )
 
 

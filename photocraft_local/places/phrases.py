@@ -7,7 +7,7 @@ is decided in mentions.py. Knows no photos, only where a library has some.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
@@ -31,14 +31,19 @@ class PlaceNames(Protocol):
 
 
 def find_places(
-    text: str, places: PlaceNames, *, visited: Visited | None = None
+    text: str,
+    places: PlaceNames,
+    *,
+    visited: Visited | None = None,
+    parted: Callable[[int, int], bool] = lambda start, end: False,
 ) -> list[PlacePhrase]:
     """Phrases in order of position, none overlapping; neighbours joined by "or", and by "and" or
     a comma where no photo can lie in both, are one phrase with several spots.
 
     ``start`` and ``end`` take in the words around the name that belong to it: "not in", "near",
     "my trip to". ``visited`` (by default that of ``places``, if it has one) says where photos
-    are; names are read and ranked by it.
+    are; names are read and ranked by it. ``parted``: whether ``text[start:end]`` says something
+    else than that two phrases belong together.
     """
     known = visited if visited is not None else getattr(places, "visited", NOWHERE)
     read = getattr(places, "mentions", places.find_in_text)  # an atlas also knows what is wrong
@@ -54,7 +59,7 @@ def find_places(
             continue
         found.append(reader.one(mentions[at]))
         at += 1
-    return list(joined(text, found))
+    return list(joined(text, found, parted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,9 @@ _ANY_CAMERA = rf"(?P<name>{_ONE}|{_BARE})"
 _ANY_ONE = rf"(?:{_ONE}|{_BARE})"
 _ITSELF = r"(?: (?:camera|phone|smartphone|kamera|handy|appareil|cámara))?"
 _TAKEN = (
-    r"(?:taken|took|shot|made|captured|photographed|snapped|aufgenommen|fotografiert|gemacht|prises?"
-    r"|faites?|tomadas?|hechas?)"
+    r"(?:taken|took|shot|made|captured|photographed|snapped|aufgenommen|fotografiert|gemacht"
+    r"|geschossen|geknipst|pris(?:es?)?|fait(?:es?|s)?|photographiée?s?|tom(?:ad[ao]s?|é|amos)"
+    r"|hech[ao]s?|hice|hicimos|sac(?:ad[ao]s?|amos)|saqué|fotografi(?:ad[ao]s?|é|amos))"
 )
 _OWNED = (
     r"(?:(?:my|our|an?|the|meine[mr]|unsere[mr]|de[mr]|einem|einer|mon|ma|notre|l'|un|une|le|la"
@@ -47,6 +48,7 @@ _OWNED = (
 _WITH = r"(?:with|by|on|using|mit|vom|von|avec|con)"
 _PATTERNS = [
     re.compile(rf"\b{_TAKEN} {_WITH} {_OWNED}{_ANY_CAMERA}{_ITSELF}\b", re.I),
+    re.compile(rf"\b(?:mit|von|vom) {_OWNED}{_ANY_CAMERA}{_ITSELF}(?= {_TAKEN}\b)", re.I),
     re.compile(rf"\b(?:with|on|from|using|by) (?:my|our|the) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),
     re.compile(rf"(?<!of a )(?<!of an )(?<!of the )\b(?:my )?{_ANY_CAMERA} (?={PHOTO}\b)", re.I),
     re.compile(rf"\b{PHOTO} (?:from|with|by|on) {_OWNED}{_CAMERA}{_ITSELF}\b", re.I),

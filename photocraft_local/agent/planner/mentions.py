@@ -79,7 +79,11 @@ def time_pieces(draft: Draft, today: date, habits: Habits = USUAL) -> list[Piece
 def place_pieces(draft: Draft, places: Places) -> list[Piece]:
     """Blocks what is asked of a place but cannot be followed."""
     pieces = []
-    for phrase in find_places(draft.text, places):
+
+    def parted(start: int, end: int) -> bool:
+        return not draft.is_free(start, end)
+
+    for phrase in find_places(draft.text, places, parted=parted):
         start = draft.first_free(phrase.start, phrase.end)
         end = draft.last_free(start, phrase.end)
         only_small = words.LEAD.fullmatch(draft.text[start:end] + " ")
