@@ -51,6 +51,10 @@ def test_sets_are_judged_as_the_definitions_say() -> None:
         assert metrics.exact_match(predicted, gold) == float(exact)
         assert metrics.f1(predicted, gold) == pytest.approx(float(f1), abs=1e-12)
         assert (metrics.f1(predicted, gold) == 1) == (exact == 1)
+        hits = sum(name in predicted and name in gold for name in NAMES)
+        for metric, of in ((metrics.precision, predicted), (metrics.recall, gold)):
+            share = Fraction(hits, len(set(of))) if of else Fraction(int(not predicted + gold))
+            assert metric(predicted, gold) == pytest.approx(float(share), abs=1e-12)
         both_empty += not predicted and not gold
         one_empty += bool(predicted) != bool(gold)
     assert both_empty > 300
