@@ -251,7 +251,9 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(
 
 
 @pytest.fixture
-def slow_index(shared: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def slow_index(
+    shared: Path, shared_cache: Path, tmp_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """An index run of 199 photos that commits each photo by itself."""
     command = [sys.executable, "-m", "photocraft_local", "index", shared / "data" / "captioned"]
     command += ["--library", tmp_path / "library", "--batch-size", "1", "--workers", "1"]
@@ -259,7 +261,11 @@ def slow_index(shared: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]
         [str(word) for word in command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**clean_environment(), "PHOTOCRAFT_ENCODER": "null"},
+        env={
+            **clean_environment(),
+            "PHOTOCRAFT_ENCODER": "null",
+            "PHOTOCRAFT_CACHE": str(shared_cache),
+        },
     )
     yield process
     process.kill()
