@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +38,27 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.fixture(scope="module")
+def proposals(library: Path, shared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("proposed")
+    things = folder / "things.txt"
+    things.write_text("red\ngreen\nblue\nunicorn\nblack\nwhite\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
+        for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):  # it comes before _private_home
+            patch.setenv(variable, str(folder))
+        options = ("--count", "12", "--things", str(things))
+        assert synthesize(library, str(folder / "out"), *options) == 0
+    return folder / "out"
+
+
 @pytest.fixture
 def proposed(
-    library: Path, shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    proposals: Path, shared_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
+    """A copy that a test may change."""
     monkeypatch.setenv("PHOTOCRAFT_CACHE", str(shared_cache))
-    things = tmp_path / "things.txt"
-    things.write_text("red\ngreen\nblue\nunicorn\nblack\nwhite\n")
-    out = tmp_path / "out"
-    assert synthesize(library, str(out), "--count", "12", "--things", str(things)) == 0
-    return out
+    return Path(shutil.copytree(proposals, tmp_path / "out"))
 
 
 def test_proposals_name_photos_what_they_lean_on_and_a_sheet(
