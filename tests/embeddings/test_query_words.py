@@ -120,6 +120,39 @@ def test_the_glossary_translates_into_words_that_the_model_knows(reader: QueryRe
             assert not reader.read(f"the {english}").not_understood, english
 
 
+@pytest.mark.parametrize(
+    ("query", "english"),
+    [
+        ("Auto", "car"),
+        ("ein rotes Auto", "red car"),
+        ("auto", "car"),
+        ("auto repair shop", "auto repair shop"),
+        ("Kind", "child"),
+        ("a kind dog", "a kind dog"),
+        ("Leute", "person"),
+        ("lit", "bed"),
+        ("a lit candle", "a lit candle"),
+        ("chaises", "chair"),
+        ("four", "oven"),
+        ("four dogs", "four dogs"),
+        ("brosse à dents", "toothbrush"),
+        ("bouche d'incendie", "fire hydrant"),
+        ("micro-ondes", "microwave"),
+        ("cerf-volant", "kite"),
+        ("cepillo de dientes", "toothbrush"),
+        ("Waschbecken", "sink"),
+        ("Handtaschen", "handbag"),
+        ("móvil", "cell phone"),
+        ("剪刀", "scissors"),
+        ("西兰花", "broccoli"),
+    ],
+)
+def test_a_thing_is_known_in_each_language_also_where_english_has_the_word(
+    reader: QueryReader, query: str, english: str
+) -> None:
+    assert reader.read(query).english == english
+
+
 @pytest.fixture(scope="module")
 def spelling_reader(shared_cache: Path) -> QueryReader:
     lexicon = Artefacts(shared_cache).path("lexicon.txt").read_text("utf-8")

@@ -10,6 +10,13 @@ showing find me all i we you he she they
 """
 SILENT_WORDS = frozenset(_STOP_WORDS.split())
 ALSO_ENGLISH = frozenset(("die", "am", "den", "son", "sin", "con", "par", "pour", "sans"))
+# English has these too, but for nothing that a photo shows: alone they are of another language.
+FOREIGN_ALONE = frozenset(
+    """
+    auto autos kind bad tier tee teller brief strand see seen dame lit lits four chaise chaises sac
+    sacs pain pierre citron pastel portable
+    """.split()  # noqa: SIM905
+)
 FOREIGN = {  # function words of languages that the glossary does not have
     "it": "il gli della dello delle degli sulla sul nella nel di che sono una",
     "pt": "um uma com na em não dos",

@@ -13,7 +13,12 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from photocraft_local.embeddings.labels.function_words import ALSO_ENGLISH, FOREIGN, SILENT_WORDS
+from photocraft_local.embeddings.labels.function_words import (
+    ALSO_ENGLISH,
+    FOREIGN,
+    FOREIGN_ALONE,
+    SILENT_WORDS,
+)
 from photocraft_local.embeddings.labels.glossary import (
     LANGUAGES,
     MAX_WORDS,
@@ -121,6 +126,8 @@ class QueryReader:
     def _language(self, words: Sequence[str]) -> str:
         """The language that speaks for more words than English does, else "en". It must have
         at least one word that is not plainly English too, as "kind" is."""
+        if len(words) == 1 and words[0] in FOREIGN_ALONE:
+            return next(one for one in _LATIN_SPACED if self._glossary.exact(one, words))
         best, best_score = "en", 0.0
         for language in (*_LATIN_SPACED, *FOREIGN):
             own = [word for word in words if self._belongs(word, language)]
@@ -146,7 +153,7 @@ class QueryReader:
         for count in range(min(MAX_WORDS, len(words) - at), 0, -1):
             phrase = words[at : at + count]
             for candidate in sorted(_LATIN_SPACED, key=lambda other: other != language):
-                if candidate != language and any(map(self._known, phrase)):
+                if candidate != language and all(map(self._known, phrase)):
                     continue
                 english = self._glossary.exact(candidate, phrase)
                 if english is None and not (count == 1 and self._known(phrase[0])):
