@@ -185,7 +185,7 @@ class LibraryAnswerer:
             return ""
         from photocraft_local.agent.planner import Planner
 
-        return Planner(parts.atlas()).value(given, record.answer, record.all_steps)
+        return Planner(parts.atlas(), parts.cameras).value(given, record.answer, record.all_steps)
 
     def _by_majority(self, parts: Parts, shelf: Shelf, given: Asked, trace: Path) -> Told:
         """As the published systems choose: what more than half of independent episodes gave."""
